@@ -1,0 +1,226 @@
+/* run.c: `tilesweep run`: options into struct ts_sweep_options; the engine does the rest. */
+#include "../cli.h"
+#include "../file.h"
+#include "../sweep.h"
+#include "cmd.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The options as the parser fills them. Lists own their arrays, not the words (they lie in argv).
+ */
+struct run_options {
+    struct ts_sweep_options sweep;
+    struct ts_cli_list devices, context, variants;
+    size_t set_capacity, size_capacity;
+    char *variant_words; /* copies of the --variant values, cut at commas */
+    char *rows_file;     /* copy of the --rows value, cut at its last colon */
+};
+
+static int take_set(void *target, const char *value, struct ts_err *err)
+{
+    struct run_options *o = target;
+    struct ts_selection *s = &o->sweep.selection;
+    struct ts_axis axis = {0};
+    if (ts_axis_parse(&axis, value, err) < 0)
+        return -1;
+    for (size_t i = 0; i < s->set_count; i++)
+        if (!strcmp(s->sets[i].name, axis.name)) {
+            ts_axis_free(&s->sets[i]);
+            s->sets[i] = axis;
+            return 0;
+        }
+    TS_GROW(s->sets, s->set_count, o->set_capacity);
+    s->sets[s->set_count++] = axis;
+    return 0;
+}
+
+static int take_size(void *target, const char *value, struct ts_err *err)
+{
+    struct run_options *o = target;
+    struct ts_selection *s = &o->sweep.selection;
+    struct ts_values size = {0};
+    if (ts_size_parse(&size, value, err) < 0)
+        return -1;
+    TS_GROW(s->sizes, s->size_count, o->size_capacity);
+    s->sizes[s->size_count++] = size;
+    return 0;
+}
+
+/* NAME[,NAME]...; every --variant adds to the list. The names lie in one growing string of our own,
+ * so they are only pointed to once all options are read (link_variants). */
+static int take_variants(void *target, const char *value, struct ts_err *err)
+{
+    struct run_options *o = target;
+    if (!value[0] || value[0] == ',' || value[strlen(value) - 1] == ',' || strstr(value, ",,"))
+        return ts_err_set(err, TS_EXIT_USAGE, "expected NAME[,NAME]..., got \"%s\"", value);
+    char *joined =
+        o->variant_words ? ts_printf("%s,%s", o->variant_words, value) : ts_strdup(value);
+    free(o->variant_words);
+    o->variant_words = joined;
+    return 0;
+}
+
+static void link_variants(struct run_options *o)
+{
+    char *rest = NULL;
+    for (char *name = o->variant_words ? strtok_r(o->variant_words, ",", &rest) : NULL; name;
+         name = strtok_r(NULL, ",", &rest)) {
+        TS_GROW(o->variants.items, o->variants.count, o->variants.capacity);
+        o->variants.items[o->variants.count++] = name;
+    }
+    o->sweep.selection.variants = o->variants.items;
+    o->sweep.selection.variant_count = o->variants.count;
+}
+
+/* FILE[:best|failed|suspects]. A file whose name ends so wins over the reading as a selection. */
+static int take_rows(void *target, const char *value, struct ts_err *err)
+{
+    static const char *const which[] = {"best", "failed", "suspects"};
+    struct run_options *o = target;
+    free(o->rows_file);
+    o->rows_file = ts_strdup(value);
+    o->sweep.rows_file = o->rows_file;
+    o->sweep.rows_which = NULL;
+    char *colon = strrchr(o->rows_file, ':');
+    if (!colon || ts_file_exists(value))
+        return 0;
+    for (size_t i = 0; i < TS_COUNT(which); i++)
+        if (!strcmp(colon + 1, which[i])) {
+            o->sweep.rows_which = which[i];
+            *colon = '\0';
+            return 0;
+        }
+    return ts_err_set(err, TS_EXIT_USAGE,
+                      "expected FILE, FILE:best, FILE:failed or FILE:suspects, got \"%s\"", value);
+}
+
+static int take_context(void *target, const char *value, struct ts_err *err)
+{
+    struct run_options *o = target;
+    const char *equals = strchr(value, '=');
+    if (!equals || equals == value)
+        return ts_err_set(err, TS_EXIT_USAGE, "expected KEY=VALUE, got \"%s\"", value);
+    TS_GROW(o->context.items, o->context.count, o->context.capacity);
+    o->context.items[o->context.count++] = (char *)value;
+    return 0;
+}
+
+#define AT(member) offsetof(struct run_options, member)
+static const struct ts_option options[] = {
+    {"device", 'd', "D", TS_OPTION_LIST, AT(devices),
+     .help =
+         "P:D index as 'tilesweep devices' prints it, or a part of the device's or platform's "
+         "name, case ignored; repeatable; 'all'. Default: the first GPU, else the first device"},
+    {"output", 'o', "FILE", TS_OPTION_TEXT, AT(sweep.output),
+     .help = "where the results go (default results/local/BENCHMARK-DEVICE-TIME.json); '-' is "
+             "standard output, and the table then goes to standard error"},
+    {"set", 's', "NAME=V[,V]...", TS_OPTION_CALL, .call = take_set,
+     .help = "restrict or replace an axis: TX=8,16  TX=8:64:8 (stop included)  TX=8:128:x2; "
+             "repeatable"},
+    {"size", 0, "NAME=V,NAME=V...", TS_OPTION_CALL, .call = take_size,
+     .help = "time this size instead of the spec's; repeatable"},
+    {"rows", 0, "FILE[:WHICH]", TS_OPTION_CALL, .call = take_rows,
+     .help = "only the configurations that a results file names, with their sizes; WHICH: best, "
+             "failed, suspects"},
+    {"variant", 0, "NAME[,NAME]...", TS_OPTION_CALL, .call = take_variants,
+     .help = "only these variants, and the baseline"},
+    {"no-baseline", 0, NULL, TS_OPTION_FLAG, AT(sweep.selection.no_baseline),
+     .help = "leave the baseline out when --variant does not name it"},
+    {"quick", 0, NULL, TS_OPTION_FLAG, AT(sweep.selection.quick),
+     .help = "the spec's quick sizes and axes, 3 visits of 3 samples: an answer in seconds"},
+    {"budget", 0, "T", TS_OPTION_DURATION, AT(sweep.budget_ns),
+     .help = "wall-clock limit of the whole run (90s, 10m), shared evenly over cases; what is not "
+             "reached is skipped"},
+    {"timeout", 0, "T", TS_OPTION_DURATION, AT(sweep.timeout_ns),
+     .help = "deadline of one job: build and prove, or one visit (default 60s)"},
+    {"visits", 0, "N", TS_OPTION_INT, AT(sweep.visits), .low = 1, .high = 100000,
+     .help = "at least so many visits to each configuration (default 5)"},
+    {"samples", 0, "N", TS_OPTION_INT, AT(sweep.samples), .low = 1, .high = 100000,
+     .help = "at least so many samples a visit (default 5)"},
+    {"seed", 0, "N", TS_OPTION_SEED, AT(sweep.seed), .also = AT(sweep.seed_given),
+     .help = "order and inputs; stored in the results, so that a run can be repeated"},
+    {"jobs", 'j', "N", TS_OPTION_INT, AT(sweep.jobs), .low = 1, .high = 1024,
+     .help = "processes that build and prove side by side (default: by processors, number of "
+             "configurations and device memory); timing is always alone on the device"},
+    {"no-wait", 0, NULL, TS_OPTION_FLAG, AT(sweep.no_wait),
+     .help = "refuse instead of waiting when another tilesweep times on the device"},
+    {"resume", 0, "FILE", TS_OPTION_TEXT, AT(sweep.resume),
+     .help = "go on with an interrupted run; what is final is not measured again"},
+    {"context", 0, "KEY=VALUE", TS_OPTION_CALL, .call = take_context,
+     .help = "stored in the run (commit, branch, role of the host); repeatable"},
+    {"setup", 0, "CMD", TS_OPTION_TEXT, AT(sweep.setup),
+     .help = "shell command to run before (lock clocks)"},
+    {"cleanup", 0, "CMD", TS_OPTION_TEXT, AT(sweep.cleanup),
+     .help = "shell command to run after, on every exit"},
+    {"worker", 0, "COMMAND", TS_OPTION_TEXT, AT(sweep.worker),
+     .help = "start workers by /bin/sh -c \"exec COMMAND\", for remote hosts: 'ssh box tilesweep "
+             "worker'"},
+    {"anonymous", 0, NULL, TS_OPTION_FLAG, AT(sweep.anonymous),
+     .help = "no host name, no paths, no environment values in the results"},
+    {"yes", 0, NULL, TS_OPTION_FLAG, AT(sweep.yes),
+     .help = "sweep even more than a million configurations"},
+    {"quiet", 'q', NULL, TS_OPTION_FLAG, AT(sweep.quiet), .help = "no progress, verdicts only"},
+    {"verbose", 'v', NULL, TS_OPTION_COUNT, AT(sweep.verbose),
+     .help = "say more; twice: what workers print"},
+};
+
+static const struct ts_cli cli = {
+    .command = "run",
+    .usage = "[OPTION]... [SPEC]...",
+    .about =
+        "Prove every configuration right, then time it, write the results, print a verdict per "
+        "case. A SPEC is the name of a built-in benchmark ('tilesweep list') or a path to a "
+        "spec file; without one, all built-in benchmarks are run.\n\n"
+        "Exit status: 0 all well; 1 a finding (a configuration that is wrong, crashed, timed "
+        "out or did not build, or a case without a usable row); 2 wrong usage or a bad spec; 3 "
+        "no usable device; 4 results cannot be written; 130, 143 interrupted, with the results "
+        "so far saved.",
+    .options = options,
+    .option_count = TS_COUNT(options),
+    .max_args = SIZE_MAX,
+};
+
+static void free_options(struct run_options *o)
+{
+    struct ts_selection *s = &o->sweep.selection;
+    for (size_t i = 0; i < s->set_count; i++)
+        ts_axis_free(&s->sets[i]);
+    for (size_t i = 0; i < s->size_count; i++)
+        ts_values_free(&s->sizes[i]);
+    free(s->sets);
+    free(s->sizes);
+    ts_cli_list_free(&o->devices);
+    ts_cli_list_free(&o->context);
+    ts_cli_list_free(&o->variants);
+    free(o->variant_words);
+    free(o->rows_file);
+}
+
+static int run(int argc, char **argv, struct ts_err *err)
+{
+    struct run_options o = {0};
+    struct ts_cli_args args;
+    int status = ts_cli_parse(&cli, argc, argv, &o, &args, err);
+    if (status == 0) {
+        link_variants(&o);
+        o.sweep.specs = args.items;
+        o.sweep.spec_count = args.count;
+        o.sweep.devices = o.devices.items;
+        o.sweep.device_count = o.devices.count;
+        o.sweep.context = o.context.items;
+        o.sweep.context_count = o.context.count;
+        status = ts_sweep_run(&o.sweep, err);
+    } else if (status == 1) {
+        status = TS_EXIT_OK; /* --help */
+    }
+    free_options(&o);
+    return status;
+}
+
+const struct ts_command ts_command_run = {
+    .name = "run",
+    .summary = "prove every configuration right, time it, print a verdict per case",
+    .run = run,
+};

@@ -1,0 +1,47 @@
+/* file.h: files and folders: whole reads, atomic writes, where our data lies, locks. Floor 0. */
+#ifndef TS_FILE_H
+#define TS_FILE_H
+
+#include "err.h"
+
+/* The whole file, NUL-terminated, free() it; *length without the NUL. Refuses files over 1 GiB and
+ * folders. NULL with exit status 2 naming the file and the system's word. */
+char *ts_file_read(const char *path, size_t *length, struct ts_err *err);
+
+/* Writes to PATH.tmp-PID beside it, fsyncs, renames over PATH; the old file is intact until the
+ * rename and after any failure, and its mode is kept. Missing folders are made. A symbolic link
+ * stays and its target changes; a device or pipe (/dev/null) is written into. Exit status 4 on
+ * failure. */
+int ts_file_write(const char *path, const char *bytes, size_t length, struct ts_err *err);
+
+/* mkdir -p; exit status 4. ts_file_make_parents makes only the folders above path. */
+int ts_dir_make(const char *path, struct ts_err *err);
+int ts_file_make_parents(const char *path, struct ts_err *err);
+
+bool ts_file_exists(const char *path);
+/* The folder part of path without the last slash ("." when there is none); free() it. */
+char *ts_path_dir(const char *path);
+/* base/relative, or relative itself when it is absolute; free() it. */
+char *ts_path_join(const char *base, const char *relative);
+/* text with everything but [A-Za-z0-9._-] turned into '-', runs joined, none at the ends, no '.' at
+ * the start, at most 60 bytes; "unnamed" when nothing is left; free() it. */
+char *ts_path_slug(const char *text);
+
+/* Where bench/, kernels/ and scripts/ lie: $TILESWEEP_DATA; else, for the program in a build
+ * folder, the source tree it was configured from; else PREFIX/share/tilesweep relative to the
+ * program's own place, so a moved installation and a bundle work. Exit status 4 when there is none.
+ * free() it. */
+char *ts_data_dir(struct ts_err *err);
+/* Path of the running program ("tilesweep", for PATH, where the system does not tell); free() it.
+ */
+char *ts_program_path(void);
+
+/* An advisory lock (flock) on a file that also tells the holder's process id. wait: block (calling
+ * `waiting` once with the holder's pid first, 0 when it is not known; may be NULL). Returns the
+ * descriptor; -1 with exit status 4 (message names the holder) when !wait and it is held; -1 with
+ * TS_EXIT_SIGINT when a handled signal ended the wait. Unlock by ts_lock_release (-1: nothing). */
+int ts_lock_take(const char *path, bool wait, void (*waiting)(void *context, long holder_pid),
+                 void *context, struct ts_err *err);
+void ts_lock_release(int lock);
+
+#endif

@@ -1,0 +1,71 @@
+/* measure.h: the arithmetic of measurement with launch and clock as callbacks. Floor 1; knows no
+ * device and is tested on made-up streams (law 5). */
+#ifndef TS_MEASURE_H
+#define TS_MEASURE_H
+
+#include "json.h"
+
+/* ---- clock audit ---- */
+
+/* Event times of one command in ns as the device gave them; have == false: the query failed or left
+ * its output untouched. */
+struct ts_stamp {
+    bool have;
+    uint64_t queued, submit, start, end;
+};
+
+/* The raw material, taken by the worker: `empty` from launches of an empty kernel, `busy` from
+ * launches of a kernel of at least a millisecond, each of those with the host's monotonic time
+ * around it. */
+struct ts_clock_samples {
+    const struct ts_stamp *empty;
+    const int64_t *empty_host_ns;
+    size_t empty_count;
+    const struct ts_stamp *busy;
+    const int64_t *busy_host_ns;
+    size_t busy_count;
+};
+
+struct ts_clock {
+    bool event;        /* false: event times lie, the host clock is used */
+    int64_t tick_ns;   /* smallest step between observed durations and stamps, >= 1 */
+    int64_t floor_ns;  /* median time of an empty kernel by the chosen clock */
+    double host_ratio; /* event time / host time of the busy kernel; 0 unknown */
+    char *warnings[8]; /* sentences; free by ts_clock_free */
+    size_t warning_count;
+};
+
+/* Decides. Events are refused when stamps are missing, zero, constant over kernels of different
+ * length (rusticl: always 1 ns), reversed (QUEUED <= SUBMIT <= START <= END within one tick), or
+ * the busy kernel's event time is off the host's by more than a factor 2. One warning says why. */
+void ts_clock_audit(struct ts_clock *clock, const struct ts_clock_samples *samples);
+void ts_clock_free(struct ts_clock *clock);
+cJSON *ts_clock_to_json(const struct ts_clock *clock);
+void ts_clock_from_json(struct ts_clock *clock, const cJSON *object);
+
+/* ---- a visit ---- */
+
+/* launch `batch` times and tell the time of all together in ns (> 0) by the clock in use.
+ * Returns 0; -1 stops the visit (the device failed; the callback keeps the reason). */
+typedef int (*ts_launch_fn)(void *context, int64_t batch, int64_t *total_ns);
+
+struct ts_visit_plan {
+    const struct ts_clock *clock;
+    int samples;       /* wanted, >= 1 */
+    int64_t batch;     /* launches a sample; 0: decide now */
+    int64_t max_batch; /* >= 1 */
+};
+
+struct ts_visit_result {
+    int64_t first_ns;   /* the visit's first launch (warm-up) */
+    int64_t batch;      /* used */
+    int64_t *sample_ns; /* per launch: total/batch, rounded to nearest, >= 1; caller frees */
+    size_t count;
+};
+
+/* One warm-up launch, then batches. A launch shorter than max(100 ticks, 20 floors) is timed in
+ * batches long enough to reach that (at most max_batch). Returns -1 when a launch failed. */
+int ts_measure_visit(const struct ts_visit_plan *plan, ts_launch_fn launch, void *context,
+                     struct ts_visit_result *result);
+
+#endif

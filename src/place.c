@@ -1,0 +1,190 @@
+/* place.c: see place.h. */
+#include "place.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+
+/* ---- messages ---- */
+
+static void print_place(const struct ts_place *at, struct ts_text *out)
+{
+    if (!at->up) {
+        ts_text_puts(out, at->key);
+        return;
+    }
+    print_place(at->up, out);
+    if (!at->key)
+        ts_text_printf(out, "[%zu]", at->index);
+    else
+        ts_text_printf(out, "%s%s", at->up->up ? "." : ": ", at->key);
+}
+
+char *ts_place_text(const struct ts_place *at)
+{
+    struct ts_text whole = {0};
+    const struct ts_place *top = at;
+    while (top->up)
+        top = top->up;
+    print_place(at, &whole);
+    size_t skip = strlen(top->key) + (at->up ? 2 : 0); /* "FILE: " */
+    char *text = ts_strdup(whole.text + skip);
+    ts_text_free(&whole);
+    return text;
+}
+
+int ts_place_prepend(const struct ts_place *at, struct ts_err *err)
+{
+    struct ts_text place = {0};
+    print_place(at, &place);
+    ts_err_prepend(err, "%s", place.text);
+    ts_text_free(&place);
+    return -1;
+}
+
+int ts_place_error(const struct ts_place *at, struct ts_err *err, const char *format, ...)
+{
+    char message[sizeof(err->text)];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    ts_err_set(err, TS_EXIT_USAGE, "%s", message);
+    return ts_place_prepend(at, err);
+}
+
+/* The value in a few words; free() it. */
+static char *describe(const cJSON *value)
+{
+    if (cJSON_IsNull(value))
+        return ts_strdup("null");
+    if (cJSON_IsBool(value))
+        return ts_strdup(cJSON_IsTrue(value) ? "true" : "false");
+    if (cJSON_IsNumber(value))
+        return ts_json_print(value);
+    if (cJSON_IsString(value)) {
+        char *clean = ts_utf8_clean(value->valuestring, strlen(value->valuestring), 0);
+        char *text = strlen(clean) > 60 ? ts_printf("a text of %zu bytes", strlen(clean))
+                                        : ts_printf("\"%s\"", clean);
+        free(clean);
+        return text;
+    }
+    if (cJSON_IsArray(value))
+        return ts_strdup(cJSON_GetArraySize(value) ? "a list" : "an empty list");
+    return ts_strdup("an object");
+}
+
+int ts_place_expected(const struct ts_place *at, const cJSON *value, const char *what,
+                      struct ts_err *err)
+{
+    if (!value)
+        return ts_place_error(at, err, "missing; expected %s", what);
+    char *got = describe(value);
+    ts_place_error(at, err, "expected %s, got %s", what, got);
+    free(got);
+    return -1;
+}
+
+/* ---- typed reading ---- */
+
+int ts_place_object(const struct ts_place *at, const cJSON *value, struct ts_err *err)
+{
+    return cJSON_IsObject(value) ? 0 : ts_place_expected(at, value, "an object", err);
+}
+
+static bool is_among(const char *word, const char *const *known, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, known[i]) == 0)
+            return true;
+    return false;
+}
+
+int ts_place_keys(const struct ts_place *at, const cJSON *value, const char *const *known,
+                  size_t count, struct ts_err *err)
+{
+    if (ts_place_object(at, value, err) != 0)
+        return -1;
+    for (const cJSON *item = value->child; item; item = item->next) {
+        if (is_among(item->string, known, count))
+            continue;
+        struct ts_text hint = {0};
+        ts_text_puts(&hint, "unknown key");
+        ts_nearest_add(item->string, known, count, &hint);
+        const struct ts_place place = ts_place_key(at, item->string);
+        ts_place_error(&place, err, "%s", hint.text);
+        ts_text_free(&hint);
+        return -1;
+    }
+    return 0;
+}
+
+int ts_place_list(const struct ts_place *at, const cJSON *value, size_t *count, struct ts_err *err)
+{
+    if (!cJSON_IsArray(value))
+        return ts_place_expected(at, value, "a list", err);
+    *count = (size_t)cJSON_GetArraySize(value);
+    return 0;
+}
+
+int ts_place_filled(const struct ts_place *at, const cJSON *value, size_t *count,
+                    struct ts_err *err)
+{
+    if (!cJSON_IsArray(value) || !value->child)
+        return ts_place_expected(at, value, "a list of at least one element", err);
+    *count = (size_t)cJSON_GetArraySize(value);
+    return 0;
+}
+
+int ts_place_string(const struct ts_place *at, const cJSON *value, const char **out,
+                    struct ts_err *err)
+{
+    if (!cJSON_IsString(value))
+        return ts_place_expected(at, value, "a text", err);
+    *out = value->valuestring;
+    return 0;
+}
+
+int ts_place_real(const struct ts_place *at, const cJSON *value, double *out, struct ts_err *err)
+{
+    if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble))
+        return ts_place_expected(at, value, "a number", err);
+    *out = value->valuedouble;
+    return 0;
+}
+
+int ts_place_bool(const struct ts_place *at, const cJSON *value, bool *out, struct ts_err *err)
+{
+    if (!cJSON_IsBool(value))
+        return ts_place_expected(at, value, "true or false", err);
+    *out = cJSON_IsTrue(value);
+    return 0;
+}
+
+int ts_place_whole(const struct ts_place *at, const cJSON *value, int64_t least, int64_t most,
+                   int64_t *out, struct ts_err *err)
+{
+    int64_t number;
+    if (!value || !ts_json_whole(value, &number))
+        return ts_place_expected(at, value, "a whole number", err);
+    if (number < least || number > most) {
+        if (number < least && most >= INT64_MAX / 2) /* no bound that people know of */
+            return ts_place_error(at, err, "expected at least %lld, got %lld", (long long)least,
+                                  (long long)number);
+        return ts_place_error(at, err, "expected %lld to %lld, got %lld", (long long)least,
+                              (long long)most, (long long)number);
+    }
+    *out = number;
+    return 0;
+}
+
+bool ts_is_name(const char *text)
+{
+    static const char first[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+    static const char rest[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    return *text && strchr(first, *text) && text[strspn(text, rest)] == '\0';
+}

@@ -1,0 +1,25 @@
+/* progress.h: one line of progress on a terminal, a sparse line elsewhere. Floor 0.
+ *
+ * On a terminal the line is redrawn in place, at most ten times a second, and erased before
+ * anything else is printed and at the end: nothing is left behind. Elsewhere one plain line at most
+ * every five seconds, none when the work is shorter. No thread, no timer: it draws when told of a
+ * change. */
+#ifndef TS_PROGRESS_H
+#define TS_PROGRESS_H
+
+#include "base.h"
+
+struct ts_progress;
+
+/* quiet: draws nothing. Writes to stderr; honours NO_COLOR and TERM=dumb. */
+struct ts_progress *ts_progress_open(bool quiet);
+void ts_progress_close(struct ts_progress *p);
+/* A phase begins: "prove" with `total` units to do; time left is estimated within the phase. */
+void ts_progress_phase(struct ts_progress *p, const char *name, int64_t total);
+/* done units so far; best: the best so far in words ("local TX=32 TY=8 1.2 ms"), or NULL. */
+void ts_progress_update(struct ts_progress *p, int64_t done, const char *best);
+/* A line of talk that stays (a warning): erases the progress line, prints, redraws. No newline in
+ * it. */
+void ts_progress_say(struct ts_progress *p, const char *format, ...) TS_PRINTF(2, 3);
+
+#endif

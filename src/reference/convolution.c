@@ -1,0 +1,117 @@
+/* convolution.c: a (2R+1) x (2R+1) filter over a 2-D image whose edge is continued outwards. */
+#include "reference_rows.h"
+
+#include <math.h>
+
+enum { RADIUS_MAX = 64 };
+
+static int64_t radius_of(const struct ts_ref_case *c)
+{
+    return ts_values_number(c->problem, "RADIUS", 1);
+}
+
+static int64_t clamp(int64_t i, int64_t n)
+{
+    return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+static int64_t cost(const struct ts_ref_case *c)
+{
+    const int64_t side = 2 * radius_of(c) + 1;
+    return side * side;
+}
+
+static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *err)
+{
+    *state = NULL;
+    if (ts_ref_need(c, &ts_reference_convolution, err) != 0)
+        return -1;
+    const int64_t radius = radius_of(c);
+    if (radius < 0 || radius > RADIUS_MAX)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "reference \"convolution\": RADIUS is 0 to %d, not %lld", RADIUS_MAX,
+                          (long long)radius);
+    const int64_t w = ts_values_number(c->size, "W", 1);
+    const int64_t h = ts_values_number(c->size, "H", 1);
+    if (ts_ref_need_count(c, "src", w * h, err) != 0)
+        return -1;
+    return ts_ref_need_count(c, "filter", (2 * radius + 1) * (2 * radius + 1), err);
+}
+
+/* Outputs of one row that are computed together, so that the inner loop runs along x. */
+enum { RUN_MAX = 1024 };
+
+struct image {
+    const struct ts_ref_arg *src, *filter;
+    int64_t w, h, radius;
+};
+
+/* Outputs x .. x+count of row y; count <= RUN_MAX. Terms are added in the filter's order whatever
+ * the run, so that a slice equals the same part of the whole bit for bit. */
+static void run(const struct image *image, int64_t x, int64_t y, int64_t count, double *value,
+                double *scale)
+{
+    const int64_t radius = image->radius;
+    const int64_t side = 2 * radius + 1;
+    double line[RUN_MAX + 2 * RADIUS_MAX]; /* what the run sees of one row of src */
+    for (int64_t i = 0; i < count; i++)
+        value[i] = scale[i] = 0;
+    for (int64_t fy = 0; fy < side; fy++) {
+        const int64_t row = clamp(y + fy - radius, image->h) * image->w;
+        for (int64_t i = 0; i < count + 2 * radius; i++)
+            line[i] = ts_ref_at(image->src, row + clamp(x + i - radius, image->w));
+        for (int64_t fx = 0; fx < side; fx++) {
+            const double tap = ts_ref_at(image->filter, fy * side + fx);
+            for (int64_t i = 0; i < count; i++) {
+                const double term = tap * line[i + fx];
+                value[i] += term;
+                scale[i] += fabs(term);
+            }
+        }
+    }
+    const double factor = ts_ref_sum_factor(side * side);
+    for (int64_t i = 0; i < count; i++)
+        scale[i] *= factor;
+}
+
+static void slice(const struct ts_ref_case *c, void *state, const char *output, int64_t first,
+                  int64_t count, double *value, double *scale)
+{
+    (void)state;
+    (void)output;
+    const struct image image = {
+        .src = ts_ref_find_arg(c, "src"),
+        .filter = ts_ref_find_arg(c, "filter"),
+        .w = ts_values_number(c->size, "W", 1),
+        .h = ts_values_number(c->size, "H", 1),
+        .radius = radius_of(c),
+    };
+    for (int64_t done = 0; done < count;) {
+        const int64_t x = (first + done) % image.w;
+        int64_t length = image.w - x;
+        length = length < count - done ? length : count - done;
+        length = length < RUN_MAX ? length : RUN_MAX;
+        run(&image, x, (first + done) / image.w, length, value + done, scale + done);
+        done += length;
+    }
+}
+
+static void close_case(void *state)
+{
+    (void)state;
+}
+
+const struct ts_reference ts_reference_convolution = {
+    .name = "convolution",
+    .doc =
+        "dst(y,x) = sum over j,i of filter(j,i) * src(y+j-R, x+i-R), indices clamped to the image "
+        "(H x W); filter (2R+1) x (2R+1), RADIUS R is 1 by default",
+    .sizes = (const char *const[]){"W", "H", NULL},
+    .problem = (const char *const[]){"RADIUS", NULL},
+    .inputs = (const char *const[]){"src", "filter", NULL},
+    .outputs = (const char *const[]){"dst", NULL},
+    .cost = cost,
+    .open = open_case,
+    .slice = slice,
+    .close = close_case,
+};

@@ -1,0 +1,84 @@
+/* report.c: the way of a report: cases, figures, data files, pictures, page. */
+#include "report.h"
+
+#include <stdlib.h>
+
+#include "file.h"
+#include "report_parts.h"
+
+static int write_text(const char *dir, const char *name, const struct ts_text *text,
+                      struct ts_err *err)
+{
+    char *path = ts_path_join(dir, name);
+    int result = ts_file_write(path, text->text ? text->text : "", text->length, err);
+    free(path);
+    return result;
+}
+
+/* The data and labels file of each figure that will be drawn, in dir/data/. */
+static int write_data(const struct ts_report_figures *figures, const char *dir, struct ts_err *err)
+{
+    int result = 0;
+    for (size_t i = 0; i < figures->count && result == 0; i++) {
+        const struct ts_report_figure *figure = &figures->items[i];
+        if (figure->why_not)
+            continue;
+        char *data = ts_printf("data/%s.tsv", figure->name);
+        char *labels = ts_printf("data/%s.labels.tsv", figure->name);
+        result = write_text(dir, data, &figure->data, err);
+        if (result == 0)
+            result = write_text(dir, labels, &figure->labels, err);
+        free(data);
+        free(labels);
+    }
+    return result;
+}
+
+static void plan(struct ts_report_figures *figures, const struct ts_report_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        for (size_t k = 0; k < ts_report_kind_count; k++)
+            ts_report_kinds[k].plan(figures, &ts_report_kinds[k], &run->groups[i]);
+}
+
+static int write_page(const struct ts_report_run *runs, size_t count,
+                      const struct ts_report_figures *figures, const struct ts_gnuplot *gnuplot,
+                      const char *dir, struct ts_err *err)
+{
+    struct ts_text page = {.text = ts_report_page(runs, count, figures, gnuplot)};
+    while (page.text[page.length])
+        page.length++;
+    int result = write_text(dir, "index.html", &page, err);
+    free(page.text);
+    return result;
+}
+
+int ts_report_write(const struct ts_results *results, const char *dir, struct ts_err *err)
+{
+    struct ts_gnuplot gnuplot = {0};
+    struct ts_report_figures figures = {0};
+    struct ts_report_run *runs = ts_alloc(results->run_count + 1, sizeof(*runs));
+    char *figure_dir = ts_path_join(dir, "figures");
+    char *data_dir = ts_path_join(figure_dir, "data");
+    int result = -1;
+    if (ts_gnuplot_open(&gnuplot, err) < 0 || ts_dir_make(data_dir, err) < 0)
+        goto out;
+    for (size_t i = 0; i < results->run_count; i++) {
+        runs[i].run = &results->runs[i];
+        runs[i].groups = ts_report_groups(runs[i].run, &runs[i].count);
+        plan(&figures, &runs[i]);
+    }
+    if (write_data(&figures, figure_dir, err) < 0 ||
+        ts_gnuplot_draw(&gnuplot, &figures, figure_dir, err) < 0)
+        goto out;
+    result = write_page(runs, results->run_count, &figures, &gnuplot, dir, err);
+out:
+    for (size_t i = 0; i < results->run_count; i++)
+        ts_report_groups_free(runs[i].groups, runs[i].count);
+    ts_report_figures_free(&figures);
+    ts_gnuplot_close(&gnuplot);
+    free(data_dir);
+    free(figure_dir);
+    free(runs);
+    return result;
+}

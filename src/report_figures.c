@@ -1,0 +1,359 @@
+/* report_figures.c: the table of figures, and the data of each. */
+#include "report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+enum {
+    BARS_CASES = 12,        /* cases in one picture of bars */
+    MOST_SERIES = 8,        /* colours that can be told apart */
+    CASE_NAME_COLUMNS = 22, /* under the bars */
+    SERIES_COLUMNS = 60
+};
+
+/* ---- figures ---- */
+
+struct ts_report_figure *ts_report_figure_add(struct ts_report_figures *figures,
+                                              const struct ts_report_kind *kind,
+                                              const struct ts_report_group *group,
+                                              const struct ts_report_case *of, const char *variant)
+{
+    struct ts_text what = {0};
+    ts_text_puts(&what, group->benchmark);
+    if (variant)
+        ts_text_printf(&what, "-%s", variant);
+    if (of) {
+        ts_text_puts(&what, "-");
+        ts_report_case_name(of->rows[0], &what);
+    }
+    char *slug = ts_path_slug(what.text);
+    TS_GROW(figures->items, figures->count, figures->capacity);
+    struct ts_report_figure *figure = &figures->items[figures->count++];
+    *figure = (struct ts_report_figure){.kind = kind, .group = group, .of = of};
+    figure->name = ts_printf("%03zu-%s-%s", figures->count, kind->name, slug);
+    free(slug);
+    ts_text_free(&what);
+    return figure;
+}
+
+void ts_report_figures_free(struct ts_report_figures *figures)
+{
+    for (size_t i = 0; i < figures->count; i++) {
+        struct ts_report_figure *figure = &figures->items[i];
+        free(figure->name);
+        free(figure->caption);
+        free(figure->alt);
+        free(figure->why_not);
+        ts_text_free(&figure->data);
+        ts_text_free(&figure->labels);
+    }
+    free(figures->items);
+    *figures = (struct ts_report_figures){0};
+}
+
+/* A field of the data file that holds a configuration or "-". */
+static void add_configuration(struct ts_text *out, const struct ts_row *row)
+{
+    struct ts_text text = {0};
+    ts_report_configuration(row, &text);
+    ts_report_field(out, text.text);
+    ts_text_free(&text);
+}
+
+/* ---- bars: plain against staged ---- */
+
+/* Bars of cases first..last-1 of a group. */
+struct bars {
+    const struct ts_report_group *group;
+    size_t first, last;
+    struct ts_report_unit unit;
+    size_t count; /* bars written */
+};
+
+/* Cases of different sizes side by side are compared per element, where all state their elements.
+ */
+static bool bars_per_element(const struct ts_report_group *group)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct ts_report_case *of = &group->cases[i];
+        const struct ts_row *sides[] = {of->verdict.best_plain, of->verdict.best_staged};
+        for (size_t s = 0; s < TS_COUNT(sides); s++)
+            if (sides[s] && sides[s]->work.elements <= 0)
+                return false;
+        wanted = wanted || of->per_element ||
+                 !ts_values_equal(&of->rows[0]->size, &group->cases[0].rows[0]->size);
+    }
+    return wanted;
+}
+
+static double bars_largest_ns(const struct bars *bars, bool per_element)
+{
+    double largest = 0.0;
+    for (size_t i = bars->first; i < bars->last; i++) {
+        const struct ts_verdict *v = &bars->group->cases[i].verdict;
+        if (v->best_plain)
+            largest = fmax(largest, ts_report_time(v->best_plain, per_element).mid);
+        if (v->best_staged)
+            largest = fmax(largest, ts_report_time(v->best_staged, per_element).mid);
+    }
+    return largest;
+}
+
+static void add_bar(struct ts_report_figure *figure, struct bars *bars, size_t position, int side,
+                    const struct ts_row *row)
+{
+    if (!row)
+        return;
+    struct ts_interval time = ts_report_time(row, bars->unit.per_element);
+    struct ts_text name = {0}, wrapped = {0}, number = {0};
+    ts_values_print(&row->problem, "", " ", &name);
+    ts_text_puts(&name, row->problem.count ? "\n" : "");
+    ts_values_print(&row->size, "", " ", &name);
+    ts_report_wrap(&wrapped, name.text, CASE_NAME_COLUMNS, 3);
+    ts_report_number(time.mid / bars->unit.ns, &number);
+    ts_text_printf(&figure->data, "%zu\t%d\t", position, side);
+    ts_report_field(&figure->data, wrapped.text);
+    ts_text_puts(&figure->data, "\t");
+    ts_report_interval_fields(&figure->data, &time, bars->unit.ns);
+    ts_text_printf(&figure->data, "\t%s\t", number.text);
+    add_configuration(&figure->data, row);
+    ts_text_puts(&figure->data, "\n");
+    bars->count++;
+    ts_text_free(&name);
+    ts_text_free(&wrapped);
+    ts_text_free(&number);
+}
+
+static void alt_side(struct ts_text *alt, const char *side, const struct ts_row *row,
+                     const struct ts_report_unit *unit)
+{
+    ts_text_printf(alt, "%s ", side);
+    if (!row) {
+        ts_text_puts(alt, "none ok");
+        return;
+    }
+    ts_report_number(ts_report_time(row, unit->per_element).mid / unit->ns, alt);
+    ts_text_printf(alt, " %s", unit->name);
+}
+
+static void bars_alt(struct ts_report_figure *figure, const struct bars *bars)
+{
+    struct ts_text alt = {0};
+    ts_text_printf(&alt, "Bars of the best plain and the best staged %s of %s: ",
+                   bars->unit.per_element ? "time per element" : "time per launch",
+                   bars->group->benchmark);
+    for (size_t i = bars->first; i < bars->last; i++) {
+        const struct ts_report_case *of = &bars->group->cases[i];
+        ts_text_puts(&alt, i > bars->first ? "; " : "");
+        ts_report_case_name(of->rows[0], &alt);
+        ts_text_puts(&alt, ": ");
+        alt_side(&alt, "plain", of->verdict.best_plain, &bars->unit);
+        ts_text_puts(&alt, ", ");
+        alt_side(&alt, "staged", of->verdict.best_staged, &bars->unit);
+    }
+    ts_text_puts(&alt, ".");
+    figure->alt = alt.text;
+}
+
+static void plan_bars_of(struct ts_report_figures *figures, const struct ts_report_kind *kind,
+                         struct bars *bars, bool per_element)
+{
+    const struct ts_report_group *group = bars->group;
+    struct ts_report_figure *figure = ts_report_figure_add(figures, kind, group, NULL, NULL);
+    bars->unit = ts_report_unit_for(bars_largest_ns(bars, per_element), per_element);
+    for (size_t i = bars->first; i < bars->last; i++) {
+        const struct ts_verdict *v = &group->cases[i].verdict;
+        add_bar(figure, bars, i - bars->first, 0, v->best_plain);
+        add_bar(figure, bars, i - bars->first, 1, v->best_staged);
+    }
+    figure->caption = ts_printf("The best plain and the best staged configuration of each case of "
+                                "%s; the lines are 95 %% intervals.",
+                                group->benchmark);
+    bars_alt(figure, bars);
+    if (bars->count == 0) {
+        figure->why_not = ts_strdup("no configuration is ok in any of these cases");
+        return;
+    }
+    struct ts_text unit = {0}, title = {0};
+    ts_report_unit_print(&bars->unit, &unit);
+    ts_text_printf(&title, "%s: best plain and best staged configuration of each case",
+                   group->benchmark);
+    ts_report_title(&figure->labels, group->run, title.text);
+    ts_report_label(&figure->labels, "ylabel", "%s", unit.text);
+    ts_text_free(&unit);
+    ts_text_free(&title);
+}
+
+static void plan_bars(struct ts_report_figures *figures, const struct ts_report_kind *kind,
+                      const struct ts_report_group *group)
+{
+    bool per_element = bars_per_element(group);
+    for (size_t first = 0; first < group->count; first += BARS_CASES) {
+        size_t last = first + BARS_CASES < group->count ? first + BARS_CASES : group->count;
+        struct bars bars = {.group = group, .first = first, .last = last};
+        plan_bars_of(figures, kind, &bars, per_element);
+    }
+}
+
+/* ---- speed-up over a problem axis ---- */
+
+/* Cases that differ in the axis alone belong to one series. */
+static bool same_series(const struct ts_row *a, const struct ts_row *b, const char *axis)
+{
+    return ts_values_equal(&a->size, &b->size) &&
+           ts_report_equal_but(&a->problem, &b->problem, axis);
+}
+
+/* "DIM=2, W=4096 H=4096": the case without the axis. */
+static void series_name(const struct ts_row *row, const char *axis, struct ts_text *out)
+{
+    struct ts_row shown = {.size = row->size};
+    for (size_t i = 0; i < row->problem.count; i++) {
+        const struct ts_value *value = &row->problem.items[i];
+        if (strcmp(value->name, axis) == 0)
+            continue;
+        if (value->word)
+            ts_values_add_word(&shown.problem, value->name, value->word);
+        else
+            ts_values_add(&shown.problem, value->name, value->number);
+    }
+    if (shown.problem.count + shown.size.count > 0)
+        ts_report_case_name(&shown, out);
+    else
+        ts_text_puts(out, "best staged");
+    ts_values_free(&shown.problem);
+}
+
+static void add_speedup(struct ts_report_figure *figure, const struct ts_report_case *of,
+                        const struct ts_report_axis *axis, size_t series, struct ts_text *alt)
+{
+    const struct ts_row *row = of->rows[0];
+    const struct ts_value *value = ts_values_find(&row->problem, axis->name);
+    const struct ts_interval *speedup = &of->verdict.speedup;
+    struct ts_text name = {0}, cut = {0}, text = {0}, compared = {0};
+    series_name(row, axis->name, &name);
+    ts_report_value_print(value, &text);
+    ts_report_configuration(of->verdict.best_plain, &compared);
+    ts_text_puts(&compared, " / ");
+    ts_report_configuration(of->verdict.best_staged, &compared);
+    ts_text_printf(&figure->data, "%zu\t%zu\t", ts_report_axis_find(axis, value), series);
+    ts_report_field(&figure->data, text.text);
+    ts_text_puts(&figure->data, "\t");
+    ts_report_wrap(&cut, name.text, SERIES_COLUMNS, 1);
+    ts_report_field(&figure->data, cut.text);
+    ts_text_puts(&figure->data, "\t");
+    ts_report_interval_fields(&figure->data, speedup, 1.0);
+    ts_text_puts(&figure->data, "\t");
+    ts_report_field(&figure->data, compared.text);
+    ts_text_puts(&figure->data, "\n");
+    ts_text_printf(alt, "; %s=%s, %s: %.2f", axis->name, text.text, name.text, speedup->mid);
+    if (speedup->known)
+        ts_text_printf(alt, " (%.2f to %.2f)", speedup->low, speedup->high);
+    ts_text_free(&name);
+    ts_text_free(&cut);
+    ts_text_free(&text);
+    ts_text_free(&compared);
+}
+
+/* All points of one series in the axis's order; returns how many. */
+static size_t add_series(struct ts_report_figure *figure, const struct ts_report_group *group,
+                         const struct ts_report_axis *axis, const struct ts_row *of, size_t series,
+                         struct ts_text *alt)
+{
+    size_t points = 0;
+    for (size_t at = 0; at < axis->count; at++)
+        for (size_t i = 0; i < group->count; i++) {
+            const struct ts_report_case *candidate = &group->cases[i];
+            const struct ts_row *row = candidate->rows[0];
+            const struct ts_value *value = ts_values_find(&row->problem, axis->name);
+            if (ts_report_axis_find(axis, value) == at && same_series(row, of, axis->name) &&
+                isfinite(candidate->verdict.speedup.mid)) {
+                add_speedup(figure, candidate, axis, series, alt);
+                points++;
+            }
+        }
+    return points;
+}
+
+/* Whether case i is the first of its series. */
+static bool begins_series(const struct ts_report_group *group, size_t i, const char *axis)
+{
+    for (size_t j = 0; j < i; j++)
+        if (same_series(group->cases[j].rows[0], group->cases[i].rows[0], axis))
+            return false;
+    return true;
+}
+
+static void plan_speedup_over(struct ts_report_figures *figures, const struct ts_report_kind *kind,
+                              const struct ts_report_group *group,
+                              const struct ts_report_axis *axis)
+{
+    struct ts_report_figure *figure = ts_report_figure_add(figures, kind, group, NULL, axis->name);
+    struct ts_text alt = {0}, title = {0};
+    size_t series = 0, points = 0, left_out = 0;
+    ts_text_printf(&alt, "Speed-up of staging in %s over %s", group->benchmark, axis->name);
+    for (size_t i = 0; i < group->count; i++) {
+        if (!begins_series(group, i, axis->name))
+            continue;
+        if (series == MOST_SERIES) {
+            left_out++;
+            continue;
+        }
+        size_t added = add_series(figure, group, axis, group->cases[i].rows[0], series, &alt);
+        points += added;
+        series += added > 0;
+    }
+    ts_text_puts(&alt, ".");
+    figure->alt = alt.text;
+    figure->caption = ts_printf("What staging brings in %s as %s grows: each point compares the "
+                                "best plain with the best staged configuration of the same case; "
+                                "above 1 staging pays.",
+                                group->benchmark, axis->name);
+    if (points == 0)
+        figure->why_not = ts_printf("no value of %s has both a plain and a staged configuration "
+                                    "that is ok",
+                                    axis->name);
+    ts_text_printf(&title, "%s: what staging brings, by %s", group->benchmark, axis->name);
+    if (left_out > 0)
+        ts_text_printf(&title, " (%zu further series not shown)", left_out);
+    ts_report_title(&figure->labels, group->run, title.text);
+    ts_report_label(&figure->labels, "xlabel", "%s", axis->name);
+    ts_report_label(&figure->labels, "ylabel",
+                    "speed-up of staging\n(best plain time / best staged time)");
+    ts_report_label(&figure->labels, "measure", "no difference");
+    ts_text_free(&title);
+}
+
+/* Each problem axis of numbers with two values or more: RADIUS, POINTS. */
+static void plan_speedup(struct ts_report_figures *figures, const struct ts_report_kind *kind,
+                         const struct ts_report_group *group)
+{
+    const struct ts_values *problem = &group->cases[0].rows[0]->problem;
+    for (size_t i = 0; i < problem->count; i++) {
+        struct ts_report_axis axis = {.name = problem->items[i].name};
+        bool numbers = true;
+        for (size_t j = 0; j < group->count; j++) {
+            const struct ts_value *value =
+                ts_values_find(&group->cases[j].rows[0]->problem, axis.name);
+            ts_report_axis_add(&axis, value);
+            numbers = numbers && value && !value->word;
+        }
+        if (numbers && axis.count >= 2)
+            plan_speedup_over(figures, kind, group, &axis);
+        ts_report_axis_free(&axis);
+    }
+}
+
+/* ---- the table ---- */
+
+const struct ts_report_kind ts_report_kinds[] = {
+    {"bars", "Plain against staged", "bars.gnuplot", plan_bars},
+    {"speedup", "What staging brings, by problem axis", "speedup.gnuplot", plan_speedup},
+    {"heatmap", "Heat maps", "heatmap.gnuplot", ts_report_plan_heatmaps},
+    {"padding", "Effect of padding", "padding.gnuplot", ts_report_plan_padding},
+};
+const size_t ts_report_kind_count = TS_COUNT(ts_report_kinds);

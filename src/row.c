@@ -1,0 +1,193 @@
+/* row.c: the life of a row. */
+#include "row.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static const struct {
+    const char *name;
+    bool finding;
+} status_table[TS_STATUS_COUNT] = {
+    [TS_OK] = {"ok", false},
+    [TS_SKIPPED] = {"skipped", false},
+    [TS_BUILD_FAILED] = {"build-failed", true},
+    [TS_LAUNCH_FAILED] = {"launch-failed", true},
+    [TS_WRONG] = {"wrong", true},
+    [TS_TIMEOUT] = {"timeout", true},
+    [TS_CRASHED] = {"crashed", true},
+};
+
+const char *ts_status_name(enum ts_status status)
+{
+    return status >= 0 && status < TS_STATUS_COUNT ? status_table[status].name : "pending";
+}
+
+bool ts_status_by_name(const char *name, enum ts_status *out)
+{
+    for (int i = 0; i < TS_STATUS_COUNT; i++) {
+        if (strcmp(status_table[i].name, name) == 0) {
+            *out = (enum ts_status)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ts_status_is_finding(enum ts_status status)
+{
+    return status >= 0 && status < TS_STATUS_COUNT && status_table[status].finding;
+}
+
+/* ---- life of a row ---- */
+
+void ts_geometry_init(struct ts_geometry *geometry)
+{
+    *geometry = (struct ts_geometry){
+        .global = {-1, -1, -1},
+        .local = {-1, -1, -1},
+        .local_bytes = -1,
+        .local_bytes_reported = -1,
+        .work_group_limit = -1,
+        .preferred_multiple = -1,
+        .private_bytes = -1,
+    };
+}
+
+void ts_geometry_free(struct ts_geometry *geometry)
+{
+    free(geometry->limit_rule);
+    ts_geometry_init(geometry);
+}
+
+void ts_build_init(struct ts_build *build)
+{
+    *build = (struct ts_build){.build_ns = -1};
+}
+
+void ts_build_free(struct ts_build *build)
+{
+    free(build->options);
+    free(build->log);
+    free(build->binary);
+    ts_build_init(build);
+}
+
+void ts_row_init(struct ts_row *row)
+{
+    *row = (struct ts_row){
+        .status = TS_PENDING,
+        .build = {.build_ns = -1},
+        .check = {.worst = -1.0},
+        .time = {.first_ns = -1, .batch = 1},
+        .work = {-1, -1, -1, -1},
+    };
+    ts_geometry_init(&row->geometry);
+}
+
+void ts_row_free(struct ts_row *row)
+{
+    if (!row)
+        return;
+    free(row->benchmark);
+    ts_values_free(&row->size);
+    ts_values_free(&row->problem);
+    ts_values_free(&row->params);
+    free(row->variant);
+    free(row->reason.code);
+    free(row->reason.text);
+    free(row->source);
+    ts_geometry_free(&row->geometry);
+    ts_build_free(&row->build);
+    ts_values_free(&row->check.at_size);
+    for (size_t i = 0; i < row->time.visit_count; i++)
+        free(row->time.visits[i].sample_ns);
+    free(row->time.visits);
+    free(row->talk);
+    ts_row_init(row);
+}
+
+void ts_row_set_status(struct ts_row *row, enum ts_status status, const char *code,
+                       const char *format, ...)
+{
+    /* Both are made before the old ones go: code and arguments may be the row's own. */
+    struct ts_text text = {0};
+    if (code && format) {
+        va_list values;
+        va_start(values, format);
+        ts_text_vprintf(&text, format, values);
+        va_end(values);
+    }
+    char *copy = code ? ts_strdup(code) : NULL;
+    free(row->reason.code);
+    free(row->reason.text);
+    row->status = status;
+    row->reason.code = copy;
+    row->reason.text = text.text;
+}
+
+static void append_visit(struct ts_time *time, const int64_t *sample_ns, size_t count, int worker)
+{
+    TS_GROW(time->visits, time->visit_count, time->visit_capacity);
+    struct ts_visit *visit = &time->visits[time->visit_count++];
+    *visit = (struct ts_visit){.count = count, .worker = worker};
+    visit->sample_ns = ts_alloc(count ? count : 1, sizeof(*visit->sample_ns));
+    if (count)
+        memcpy(visit->sample_ns, sample_ns, count * sizeof(*sample_ns));
+}
+
+void ts_row_add_visit(struct ts_row *row, const int64_t *sample_ns, size_t count, int worker)
+{
+    bool confirming = row->time.fresh_from < row->time.visit_count;
+    append_visit(&row->time, sample_ns, count, worker);
+    if (!confirming)
+        row->time.fresh_from = row->time.visit_count;
+}
+
+void ts_row_add_fresh_visit(struct ts_row *row, const int64_t *sample_ns, size_t count, int worker)
+{
+    append_visit(&row->time, sample_ns, count, worker);
+}
+
+double *ts_row_visit_medians(const struct ts_row *row, size_t first, size_t *count)
+{
+    size_t visits = row->time.visit_count, used = 0;
+    double *medians = ts_alloc(visits + 1, sizeof(*medians));
+    for (size_t i = first; i < visits; i++) {
+        const struct ts_visit *visit = &row->time.visits[i];
+        if (visit->count == 0)
+            continue;
+        double *x = ts_alloc(visit->count, sizeof(*x));
+        for (size_t j = 0; j < visit->count; j++)
+            x[j] = (double)visit->sample_ns[j];
+        medians[used++] = ts_median(x, visit->count);
+        free(x);
+    }
+    *count = used;
+    return medians;
+}
+
+bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b)
+{
+    return strcmp(a->benchmark, b->benchmark) == 0 && ts_values_equal(&a->size, &b->size) &&
+           ts_values_equal(&a->problem, &b->problem);
+}
+
+void ts_row_key(const struct ts_row *row, struct ts_text *out)
+{
+    ts_text_puts(out, row->benchmark);
+    const struct ts_values *parts[] = {&row->problem, &row->size};
+    for (size_t i = 0; i < TS_COUNT(parts); i++) {
+        if (parts[i]->count)
+            ts_text_puts(out, " ");
+        ts_values_print(parts[i], "", " ", out);
+    }
+    ts_text_puts(out, " ");
+    ts_text_puts(out, row->variant);
+    if (row->params.count)
+        ts_text_puts(out, " ");
+    ts_values_print(&row->params, "", " ", out);
+}

@@ -1,0 +1,431 @@
+/* store.c: runs, and the results document. The journal is in store_journal.c and store_replay.c. */
+#define _POSIX_C_SOURCE 200809L
+#include "store_private.h"
+#include "row_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "verdict.h"
+
+#define RESULTS_SCHEMA "tilesweep.results/"
+#define SEED_EXACT                                                                                 \
+    ((uint64_t)1 << 53) /* larger seeds are written as text: JSON would round them                 \
+                         */
+
+/* ---- runs ---- */
+
+/* The parts of a run that are kept as JSON: a row here is read, written and freed. */
+static const struct {
+    const char *key;
+    size_t offset;
+    bool list;
+} json_parts[] = {
+    {"tool", offsetof(struct ts_run, tool), false},
+    {"context", offsetof(struct ts_run, context), false},
+    {"host", offsetof(struct ts_run, host), false},
+    {"environment", offsetof(struct ts_run, environment), false},
+    {"specs", offsetof(struct ts_run, specs), true},
+    {"options", offsetof(struct ts_run, options), false},
+    {"spent", offsetof(struct ts_run, spent), false},
+};
+
+static cJSON **json_part(struct ts_run *run, size_t i)
+{
+    return (cJSON **)(void *)((char *)run + json_parts[i].offset);
+}
+
+static const cJSON *json_part_of(const struct ts_run *run, size_t i)
+{
+    return *(cJSON *const *)(const void *)((const char *)run + json_parts[i].offset);
+}
+
+void ts_store_free_header(struct ts_run *run)
+{
+    free(run->id);
+    free(run->started);
+    free(run->finished);
+    for (size_t i = 0; i < TS_COUNT(json_parts); i++)
+        cJSON_Delete(*json_part(run, i));
+    ts_device_free(&run->device);
+    ts_clock_free(&run->clock);
+}
+
+void ts_run_free(struct ts_run *run)
+{
+    if (!run)
+        return;
+    ts_store_free_header(run);
+    for (size_t i = 0; i < run->row_count; i++)
+        ts_row_free(&run->rows[i]);
+    free(run->rows);
+    *run = (struct ts_run){0};
+}
+
+size_t ts_run_add_row(struct ts_run *run)
+{
+    TS_GROW(run->rows, run->row_count, run->row_capacity);
+    ts_row_init(&run->rows[run->row_count]);
+    return run->row_count++;
+}
+
+void ts_results_free(struct ts_results *results)
+{
+    if (!results)
+        return;
+    for (size_t i = 0; i < results->run_count; i++)
+        ts_run_free(&results->runs[i]);
+    free(results->runs);
+    *results = (struct ts_results){0};
+}
+
+struct ts_run *ts_results_add(struct ts_results *results)
+{
+    TS_GROW(results->runs, results->run_count, results->run_capacity);
+    struct ts_run *run = &results->runs[results->run_count++];
+    *run = (struct ts_run){0};
+    return run;
+}
+
+/* ---- writing a run ---- */
+
+static void add_part(cJSON *object, const struct ts_run *run, const char *key)
+{
+    for (size_t i = 0; i < TS_COUNT(json_parts); i++) {
+        if (strcmp(json_parts[i].key, key) != 0)
+            continue;
+        const cJSON *part = json_part_of(run, i);
+        if (part)
+            ts_json_add_item(object, key, cJSON_Duplicate(part, true));
+        else if (json_parts[i].list)
+            ts_json_add_array(object, key);
+        else
+            ts_json_add_object(object, key);
+    }
+}
+
+static void add_seed(cJSON *object, uint64_t seed)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRIu64, seed);
+    if (seed <= SEED_EXACT)
+        ts_json_add_int(object, "seed", (int64_t)seed);
+    else
+        ts_json_add_string(object, "seed", text);
+}
+
+cJSON *ts_store_header_to_json(const struct ts_run *run, bool whole)
+{
+    cJSON *object = cJSON_CreateObject();
+    ts_json_add_string(object, "id", run->id);
+    ts_json_add_string(object, "started", run->started);
+    if (whole) {
+        ts_json_add_string(object, "finished", run->finished);
+        ts_json_add_bool(object, "interrupted", run->interrupted);
+    }
+    add_part(object, run, "tool");
+    add_part(object, run, "context");
+    add_part(object, run, "host");
+    ts_device_to_json(&run->device, object);
+    add_part(object, run, "environment");
+    ts_json_add_item(object, "clock", ts_clock_to_json(&run->clock));
+    ts_json_add_item(object, "peaks", ts_peaks_to_json(&run->peaks));
+    add_part(object, run, "specs");
+    add_seed(object, run->seed);
+    add_part(object, run, "options");
+    if (whole)
+        add_part(object, run, "spent");
+    return object;
+}
+
+static bool ended_regularly(const struct ts_run *run)
+{
+    return run->finished && !run->interrupted;
+}
+
+/* The row as it is written: a borrowed view. False when it is left out. */
+static bool final_row(const struct ts_run *run, const struct ts_row *row, struct ts_row *view)
+{
+    static char code[] = "budget", unproven[] = "not reached within the budget",
+                untimed[] = "proven right on the check sizes, not timed within the budget";
+    bool pending = row->status == TS_PENDING;
+    *view = *row;
+    if (!pending && (row->status != TS_OK || row->time.visit_count > 0))
+        return true;
+    if (!ended_regularly(run))
+        return !pending;
+    view->status = TS_SKIPPED;
+    view->reason = (struct ts_reason){code, pending ? unproven : untimed};
+    return true;
+}
+
+static cJSON *counts_to_json(const struct ts_run *run)
+{
+    int64_t count[TS_STATUS_COUNT] = {0};
+    struct ts_row view;
+    for (size_t i = 0; i < run->row_count; i++)
+        if (final_row(run, &run->rows[i], &view))
+            count[view.status]++;
+    cJSON *object = cJSON_CreateObject();
+    for (int s = 0; s < TS_STATUS_COUNT; s++)
+        if (count[s] > 0)
+            ts_json_add_int(object, ts_status_name((enum ts_status)s), count[s]);
+    ts_json_add_int(object, "excluded", run->excluded);
+    return object;
+}
+
+static bool is_first_of_case(const struct ts_run *run, const size_t *firsts, size_t count,
+                             const struct ts_row *row)
+{
+    for (size_t i = count; i-- > 0;) /* rows of a case mostly stand together */
+        if (ts_row_same_case(&run->rows[firsts[i]], row))
+            return false;
+    return true;
+}
+
+static cJSON *verdicts_to_json(const struct ts_run *run)
+{
+    cJSON *array = cJSON_CreateArray();
+    size_t *firsts = ts_alloc(run->row_count, sizeof(*firsts)), count = 0;
+    struct ts_row view;
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct ts_row *row = &run->rows[i];
+        if (!final_row(run, row, &view) || !is_first_of_case(run, firsts, count, row))
+            continue;
+        firsts[count++] = i;
+        struct ts_verdict verdict;
+        ts_verdict_of_case(&verdict, run->rows, run->row_count, row, &run->device);
+        ts_json_add_item(array, NULL, ts_verdict_to_json(&verdict));
+        ts_verdict_free(&verdict);
+    }
+    free(firsts);
+    return array;
+}
+
+static cJSON *run_to_json(const struct ts_run *run)
+{
+    cJSON *object = ts_store_header_to_json(run, true);
+    ts_json_add_item(object, "counts", counts_to_json(run));
+    ts_json_add_item(object, "verdicts", verdicts_to_json(run));
+    cJSON *rows = ts_json_add_array(object, "rows");
+    struct ts_row view;
+    for (size_t i = 0; i < run->row_count; i++)
+        if (final_row(run, &run->rows[i], &view))
+            ts_json_add_item(rows, NULL, ts_row_to_json(&view, &run->peaks));
+    return object;
+}
+
+char *ts_results_print(const struct ts_results *results)
+{
+    cJSON *document = cJSON_CreateObject();
+    char *schema = ts_printf("%s%d", RESULTS_SCHEMA, TS_STORE_VERSION);
+    ts_json_add_string(document, "schema", schema);
+    cJSON *runs = ts_json_add_array(document, "runs");
+    for (size_t i = 0; i < results->run_count; i++)
+        ts_json_add_item(runs, NULL, run_to_json(&results->runs[i]));
+    char *text = ts_json_print_pretty(document);
+    cJSON_Delete(document);
+    free(schema);
+    return text;
+}
+
+static int print_to_stdout(const char *text, struct ts_err *err)
+{
+    errno = 0;
+    if (fputs(text, stdout) == EOF || fflush(stdout) != 0)
+        return ts_err_set(err, TS_EXIT_SYSTEM, "standard output: cannot write: %s",
+                          strerror(errno));
+    return 0;
+}
+
+int ts_results_save(const struct ts_results *results, const char *path, struct ts_err *err)
+{
+    struct ts_text text = {0};
+    char *document = ts_results_print(results);
+    ts_text_puts(&text, document);
+    if (text.text[text.length - 1] != '\n')
+        ts_text_puts(&text, "\n");
+    int result = strcmp(path, "-") == 0 ? print_to_stdout(text.text, err)
+                                        : ts_file_write(path, text.text, text.length, err);
+    free(document);
+    ts_text_free(&text);
+    return result;
+}
+
+/* ---- reading a run ---- */
+
+int ts_store_check_schema(const struct ts_place *at, const cJSON *value, const char *prefix,
+                          struct ts_err *err)
+{
+    const char *text;
+    size_t length = strlen(prefix);
+    if (cJSON_IsString(value) && strncmp(value->valuestring, prefix, length) == 0) {
+        char *end;
+        text = value->valuestring + length;
+        long version = strtol(text, &end, 10);
+        bool number = *text >= '1' && *text <= '9' && *end == '\0';
+        if (number && version == TS_STORE_VERSION)
+            return 0;
+        if (number && version > TS_STORE_VERSION)
+            return ts_place_error(at, err, "%s is newer than this program understands (%d)",
+                                  value->valuestring, TS_STORE_VERSION);
+    }
+    char *wanted = ts_printf("\"%s%d\"", prefix, TS_STORE_VERSION);
+    ts_place_expected(at, value, wanted, err);
+    free(wanted);
+    return -1;
+}
+
+int ts_store_fault(const struct ts_place *at, struct ts_err *err)
+{
+    static const char bare[] = "expected "; /* of the value itself, not of a key below it */
+    const struct ts_err inner = *err;
+    const struct ts_place *top = at;
+    if (strncmp(inner.text, bare, sizeof(bare) - 1) == 0)
+        return ts_place_prepend(at, err);
+    while (top->up)
+        top = top->up;
+    char *place = ts_place_text(at);
+    ts_err_clear(err);
+    ts_err_set(err, inner.exit_status, "%s: %s%s%s", top->key, place, *place ? "." : "",
+               inner.text);
+    free(place);
+    return -1;
+}
+
+static int read_parts(struct ts_run *run, const struct ts_place *at, const cJSON *object,
+                      struct ts_err *err)
+{
+    for (size_t i = 0; i < TS_COUNT(json_parts); i++) {
+        const struct ts_place place = ts_place_key(at, json_parts[i].key);
+        const cJSON *part = ts_json_get(object, json_parts[i].key);
+        if (!part || cJSON_IsNull(part))
+            continue;
+        if (json_parts[i].list ? !cJSON_IsArray(part) : !cJSON_IsObject(part))
+            return ts_place_expected(&place, part, json_parts[i].list ? "a list" : "an object",
+                                     err);
+        *json_part(run, i) = cJSON_Duplicate(part, true);
+        if (!*json_part(run, i))
+            ts_no_memory();
+    }
+    return 0;
+}
+
+static int read_seed(struct ts_run *run, const struct ts_place *at, const cJSON *object,
+                     struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, "seed");
+    const cJSON *value = ts_json_get(object, "seed");
+    int64_t number;
+    if (!value || cJSON_IsNull(value))
+        return 0;
+    if (ts_json_whole(value, &number) && number >= 0) {
+        run->seed = (uint64_t)number;
+        return 0;
+    }
+    if (cJSON_IsString(value)) {
+        char *end;
+        errno = 0;
+        run->seed = strtoull(value->valuestring, &end, 10);
+        if (*value->valuestring >= '0' && *value->valuestring <= '9' && !*end && !errno)
+            return 0;
+    }
+    return ts_place_expected(&place, value, "a whole number from 0", err);
+}
+
+int ts_store_read_text(char **out, const struct ts_place *at, const cJSON *object, const char *key,
+                       bool required, struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, key);
+    const cJSON *value = ts_json_get(object, key);
+    const char *text;
+    if (!required && (!value || cJSON_IsNull(value)))
+        return 0;
+    if (ts_place_string(&place, value, &text, err) != 0)
+        return -1;
+    *out = ts_strdup(text);
+    return 0;
+}
+
+int ts_store_read_header(struct ts_run *run, const struct ts_place *at, const cJSON *object,
+                         struct ts_err *err)
+{
+    if (ts_place_object(at, object, err) != 0 ||
+        ts_store_read_text(&run->id, at, object, "id", true, err) != 0 ||
+        ts_store_read_text(&run->started, at, object, "started", true, err) != 0 ||
+        ts_store_read_text(&run->finished, at, object, "finished", false, err) != 0 ||
+        read_parts(run, at, object, err) != 0 || read_seed(run, at, object, err) != 0)
+        return -1;
+    run->interrupted = ts_json_bool(object, "interrupted", false);
+    if (ts_device_from_json(&run->device, object, err) != 0)
+        return ts_store_fault(at, err);
+    ts_clock_from_json(&run->clock, ts_json_get(object, "clock"));
+    ts_peaks_from_json(&run->peaks, ts_json_get(object, "peaks"));
+    run->excluded = ts_json_int(ts_json_get(object, "counts"), "excluded", 0);
+    return 0;
+}
+
+static int read_rows(struct ts_run *run, const struct ts_place *at, const cJSON *object,
+                     struct ts_err *err)
+{
+    const struct ts_place list = ts_place_key(at, "rows");
+    const cJSON *item, *rows = ts_json_get(object, "rows");
+    size_t count, index = 0;
+    if (ts_place_list(&list, rows, &count, err) != 0)
+        return -1;
+    cJSON_ArrayForEach(item, rows)
+    {
+        const struct ts_place place = ts_place_item(&list, index++);
+        struct ts_row row;
+        if (ts_row_from_json(&row, item, err) != 0)
+            return ts_store_fault(&place, err);
+        size_t added = ts_run_add_row(run); /* moves run->rows */
+        run->rows[added] = row;
+    }
+    return 0;
+}
+
+static int read_runs(struct ts_results *results, const struct ts_place *root, const cJSON *document,
+                     struct ts_err *err)
+{
+    const struct ts_place list = ts_place_key(root, "runs");
+    const cJSON *item, *runs = ts_json_get(document, "runs");
+    size_t count, index = 0;
+    if (ts_place_list(&list, runs, &count, err) != 0)
+        return -1;
+    cJSON_ArrayForEach(item, runs)
+    {
+        const struct ts_place place = ts_place_item(&list, index++);
+        struct ts_run *run = ts_results_add(results);
+        if (ts_store_read_header(run, &place, item, err) != 0 ||
+            read_rows(run, &place, item, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ts_results_load(struct ts_results *results, const char *path, struct ts_err *err)
+{
+    struct ts_results loaded = {0};
+    const struct ts_place root = ts_place_root(path), schema = ts_place_key(&root, "schema");
+    cJSON *document = ts_json_load(path, err);
+    int result = -1;
+    if (!document)
+        return -1;
+    if (ts_place_object(&root, document, err) == 0 &&
+        ts_store_check_schema(&schema, ts_json_get(document, "schema"), RESULTS_SCHEMA, err) == 0)
+        result = read_runs(&loaded, &root, document, err);
+    cJSON_Delete(document);
+    if (result != 0) {
+        ts_results_free(&loaded);
+        return -1;
+    }
+    for (size_t i = 0; i < loaded.run_count; i++)
+        *ts_results_add(results) = loaded.runs[i];
+    free(loaded.runs);
+    return 0;
+}

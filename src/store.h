@@ -1,0 +1,85 @@
+/* store.h: runs on disk: the results document, and the journal that a killed run leaves. Floor 2,
+ * parent's side only.
+ *
+ * The document is written whole (temporary file, then rename). While a run is under way FILE.part
+ * is its journal, one JSON object a line, each line written with one write(2), so a kill loses at
+ * most the line in flight. Lines (docs/protocol.md shows one of each):
+ *   {"journal":"tilesweep.journal/1","pid":4711}   first line, and again whenever a process goes on
+ * with the file: pid is its writer's
+ *   {"run":{...}}      a run begins: everything of contract.md's run but rows, verdicts, finished
+ *   {"row":{...}}      a row that is final, or proven on the check sizes ("ok" without visits);
+ *                      a later line with the same key replaces it, keeping visits
+ *   {"visit":{"benchmark","size","problem","variant","params","sample_ns":[..],"worker":1,"batch":1,
+ *             "first_ns":..,"fresh":false,"clock":"event"}}
+ *   {"end":{"finished":"...","interrupted":false}}   the run is complete
+ *                      (a row or visit after it: the run was resumed)
+ * Rows and visits belong to the run told last; a run line with the id of an earlier one goes on
+ * with that one. Reading accepts a torn last line (one without its newline: dropped); a fault in
+ * any other line is exit status 2 naming it. */
+#ifndef TS_STORE_H
+#define TS_STORE_H
+
+#include "device.h"
+#include "measure.h"
+#include "metric.h"
+#include "row.h"
+
+/* One device measured once. Owns everything. */
+struct ts_run {
+    char *id, *started, *finished; /* finished NULL while under way */
+    bool interrupted;
+    cJSON *tool, *context, *host, *environment, *specs, *options; /* objects as in contract.md 6 */
+    /* Where the time of the last session went: {"prove": {"workers", "wall_ns", "build_ns",
+     * "reference_ns", "prove_ns", "time_ns"}, "time": {the same}}; empty before its end. */
+    cJSON *spent;
+    uint64_t seed;
+    struct ts_device device;
+    struct ts_clock clock;
+    struct ts_peaks peaks;
+    int64_t excluded;
+    struct ts_row *rows;
+    size_t row_count, row_capacity;
+};
+
+void ts_run_free(struct ts_run *run); /* not the struct */
+/* Adds an initialised row and returns its index; pointers to earlier rows may become stale. */
+size_t ts_run_add_row(struct ts_run *run);
+
+struct ts_results {
+    struct ts_run *runs;
+    size_t run_count, run_capacity;
+};
+
+void ts_results_free(struct ts_results *results);
+/* Adds a zeroed run; pointers to earlier runs may become stale. */
+struct ts_run *ts_results_add(struct ts_results *results);
+/* A results document. Exit status 2 naming file and place (`FILE: runs[0].rows[3].status: ...`);
+ * another or a newer schema is named. */
+int ts_results_load(struct ts_results *results, const char *path, struct ts_err *err);
+/* The document with verdicts and counts computed. Rows still pending are written as skipped, reason
+ * "budget", when the run ended regularly, and left out when it was interrupted. Rows that are
+ * proven but were never timed become skipped, too, when the run ended regularly, and stay "ok" with
+ * time null when it was interrupted. free() it. */
+char *ts_results_print(const struct ts_results *results);
+/* Writes the document to path ("-": standard output). Exit status 4. */
+int ts_results_save(const struct ts_results *results, const char *path, struct ts_err *err);
+
+struct ts_journal; /* opaque: an open FILE.part */
+
+/* Creates PATH.part (truncating) or, append, opens it at its end, cutting a torn last line (created
+ * when absent). Locks it: a second run with the same output refuses, naming the first's process
+ * (exit status 4). What is written reaches the medium within a second of the next line. */
+struct ts_journal *ts_journal_open(const char *path, bool append, struct ts_err *err);
+int ts_journal_run(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);
+int ts_journal_row(struct ts_journal *journal, const struct ts_row *row, struct ts_err *err);
+/* The row's last visit. */
+int ts_journal_visit(struct ts_journal *journal, const struct ts_row *row, struct ts_err *err);
+/* The run with all its rows and visits: a new journal that goes on with an old document. */
+int ts_journal_copy(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);
+int ts_journal_end(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);
+/* remove_file: the document has been written, the journal is no longer needed. Accepts NULL. */
+void ts_journal_close(struct ts_journal *journal, bool remove_file);
+/* Reads PATH.part back into runs with their rows and visits. Exit status 2. */
+int ts_journal_load(struct ts_results *results, const char *part_path, struct ts_err *err);
+
+#endif

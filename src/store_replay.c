@@ -1,0 +1,292 @@
+/* store_replay.c: reading FILE.part back. */
+#define _POSIX_C_SOURCE 200809L
+#include "store_private.h"
+#include "row_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "file.h"
+
+/* Rows of the current run by their key: open addressing, at most half full. Slots hold row + 1. */
+struct row_index {
+    size_t *slots;
+    size_t capacity, used;
+};
+
+static bool same_key(const struct ts_row *a, const struct ts_row *b)
+{
+    return ts_row_same_case(a, b) && strcmp(a->variant, b->variant) == 0 &&
+           ts_values_equal(&a->params, &b->params);
+}
+
+static size_t hash_key(const struct ts_row *row)
+{
+    struct ts_text key = {0};
+    ts_row_key(row, &key);
+    size_t hash = (size_t)XXH3_64bits(key.text, key.length);
+    ts_text_free(&key);
+    return hash;
+}
+
+/* The slot of the row with the same key, or the empty one where it belongs. */
+static size_t *find_slot(const struct row_index *index, const struct ts_run *run,
+                         const struct ts_row *row)
+{
+    size_t at = hash_key(row) & (index->capacity - 1);
+    while (index->slots[at] && !same_key(&run->rows[index->slots[at] - 1], row))
+        at = (at + 1) & (index->capacity - 1);
+    return &index->slots[at];
+}
+
+static void index_grow(struct row_index *index, const struct ts_run *run)
+{
+    if (2 * (index->used + 1) <= index->capacity)
+        return;
+    struct row_index larger = {.capacity = index->capacity ? 2 * index->capacity : 64};
+    larger.slots = ts_alloc(larger.capacity, sizeof(*larger.slots));
+    larger.used = index->used;
+    for (size_t i = 0; i < index->capacity; i++)
+        if (index->slots[i])
+            *find_slot(&larger, run, &run->rows[index->slots[i] - 1]) = index->slots[i];
+    free(index->slots);
+    *index = larger;
+}
+
+static void index_rebuild(struct row_index *index, const struct ts_run *run)
+{
+    free(index->slots);
+    *index = (struct row_index){0};
+    for (size_t i = 0; i < run->row_count; i++) {
+        index_grow(index, run);
+        *find_slot(index, run, &run->rows[i]) = i + 1;
+        index->used++;
+    }
+}
+
+struct journal_reader {
+    struct ts_results *results;
+    struct ts_run *run; /* the current one; NULL before the first */
+    struct row_index index;
+};
+
+static int take_opening(struct journal_reader *reader, const struct ts_place *at,
+                        const cJSON *value, struct ts_err *err)
+{
+    (void)reader;
+    return ts_store_check_schema(at, value, TS_JOURNAL_SCHEMA, err);
+}
+
+static int take_run(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
+                    struct ts_err *err)
+{
+    struct ts_run fresh = {0};
+    if (ts_store_read_header(&fresh, at, value, err) != 0) {
+        ts_run_free(&fresh);
+        return -1;
+    }
+    reader->run = NULL;
+    for (size_t i = 0; i < reader->results->run_count; i++)
+        if (strcmp(reader->results->runs[i].id, fresh.id) == 0)
+            reader->run = &reader->results->runs[i];
+    if (reader->run) { /* goes on: its rows stay */
+        fresh.rows = reader->run->rows;
+        fresh.row_count = reader->run->row_count;
+        fresh.row_capacity = reader->run->row_capacity;
+        ts_store_free_header(reader->run);
+    } else {
+        reader->run = ts_results_add(reader->results);
+    }
+    *reader->run = fresh;
+    index_rebuild(&reader->index, reader->run);
+    return 0;
+}
+
+/* A run that goes on after its end was told is under way again. */
+static int reopen(struct journal_reader *reader, const struct ts_place *at, struct ts_err *err)
+{
+    if (!reader->run)
+        return ts_place_error(at, err, "stands before any run");
+    free(reader->run->finished);
+    reader->run->finished = NULL;
+    reader->run->interrupted = false;
+    return 0;
+}
+
+static int take_row(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
+                    struct ts_err *err)
+{
+    struct ts_row row;
+    if (reopen(reader, at, err) != 0)
+        return -1;
+    if (ts_row_from_json(&row, value, err) != 0)
+        return ts_store_fault(at, err);
+    index_grow(&reader->index, reader->run);
+    size_t *slot = find_slot(&reader->index, reader->run, &row);
+    if (!*slot) {
+        *slot = ts_run_add_row(reader->run) + 1;
+        reader->index.used++;
+    } else { /* its visits stay */
+        struct ts_row *old = &reader->run->rows[*slot - 1];
+        struct ts_time none = row.time;
+        row.time = old->time;
+        old->time = none;
+        ts_row_free(old);
+    }
+    reader->run->rows[*slot - 1] = row;
+    return 0;
+}
+
+/* The row that a visit names. The key is read as a row of its own. */
+static struct ts_row *find_row(struct journal_reader *reader, const struct ts_place *at,
+                               const cJSON *value, struct ts_err *err)
+{
+    struct ts_row key, *found = NULL;
+    cJSON *named = cJSON_Duplicate(value, true);
+    if (!named)
+        ts_no_memory();
+    cJSON_DeleteItemFromObjectCaseSensitive(named, "status");
+    cJSON_DeleteItemFromObjectCaseSensitive(named, "time");
+    ts_json_add_string(named, "status", "ok");
+    int failed = ts_row_from_json(&key, named, err);
+    cJSON_Delete(named);
+    if (failed) {
+        ts_store_fault(at, err);
+        return NULL;
+    }
+    size_t slot = reader->index.capacity ? *find_slot(&reader->index, reader->run, &key) : 0;
+    if (slot)
+        found = &reader->run->rows[slot - 1];
+    if (!found) {
+        struct ts_text name = {0};
+        ts_row_key(&key, &name);
+        ts_place_error(at, err, "of a row that no line before it tells: %s", name.text);
+        ts_text_free(&name);
+    }
+    ts_row_free(&key);
+    return found;
+}
+
+static int read_samples(int64_t *ns, size_t *count, const struct ts_place *at, const cJSON *samples,
+                        struct ts_err *err)
+{
+    const cJSON *item;
+    *count = 0;
+    cJSON_ArrayForEach(item, samples)
+    {
+        const struct ts_place place = ts_place_item(at, *count);
+        if (ts_place_whole(&place, item, 1, INT64_MAX, &ns[*count], err) != 0)
+            return -1;
+        (*count)++;
+    }
+    return 0;
+}
+
+static int add_visit(struct ts_row *row, const struct ts_place *at, const cJSON *value,
+                     struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, "sample_ns");
+    const cJSON *samples = ts_json_get(value, "sample_ns");
+    size_t count;
+    if (ts_place_filled(&place, samples, &count, err) != 0)
+        return -1;
+    int64_t *ns = ts_alloc(count, sizeof(*ns));
+    int result = read_samples(ns, &count, &place, samples, err);
+    int worker = (int)ts_json_int(value, "worker", 0);
+    if (result == 0 && ts_json_bool(value, "fresh", false))
+        ts_row_add_fresh_visit(row, ns, count, worker);
+    else if (result == 0)
+        ts_row_add_visit(row, ns, count, worker);
+    free(ns);
+    return result;
+}
+
+static int take_visit(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
+                      struct ts_err *err)
+{
+    if (ts_place_object(at, value, err) != 0 || reopen(reader, at, err) != 0)
+        return -1;
+    struct ts_row *row = find_row(reader, at, value, err);
+    if (!row || add_visit(row, at, value, err) != 0)
+        return -1;
+    int64_t batch = ts_json_int(value, "batch", 1);
+    row->time.batch = batch >= 1 ? batch : 1;
+    if (row->time.first_ns < 0)
+        row->time.first_ns = ts_json_int(value, "first_ns", -1);
+    row->time.host_clock = strcmp(ts_json_string(value, "clock", "event"), "host") == 0;
+    if (row->time.host_clock)
+        row->time.flags |= TS_FLAG_HOST_CLOCK;
+    if (row->time.batch > 1)
+        row->time.flags |= TS_FLAG_BATCHED;
+    return 0;
+}
+
+static int take_end(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
+                    struct ts_err *err)
+{
+    if (ts_place_object(at, value, err) != 0 || reopen(reader, at, err) != 0 ||
+        ts_store_read_text(&reader->run->finished, at, value, "finished", true, err) != 0)
+        return -1;
+    reader->run->interrupted = ts_json_bool(value, "interrupted", false);
+    return 0;
+}
+
+static const struct line_kind {
+    const char *key;
+    int (*take)(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
+                struct ts_err *err);
+} line_kinds[] = {
+    {"journal", take_opening}, {"run", take_run}, {"row", take_row},
+    {"visit", take_visit},     {"end", take_end},
+};
+
+/* Lines of an unknown kind are passed over: a later program may write more. */
+static int take_line(struct journal_reader *reader, const char *path, int number, const char *text,
+                     size_t length, struct ts_err *err)
+{
+    cJSON *line = ts_json_parse(text, length, path, number, err);
+    if (!line)
+        return -1;
+    char *name = ts_printf("%s:%d", path, number);
+    const struct ts_place root = ts_place_root(name);
+    int result = ts_place_object(&root, line, err);
+    if (result == 0 && number == 1 && !ts_json_get(line, "journal"))
+        result = ts_place_error(&root, err, "expected {\"journal\": \"%s%d\"}: not a journal",
+                                TS_JOURNAL_SCHEMA, TS_STORE_VERSION);
+    for (size_t i = 0; i < TS_COUNT(line_kinds) && result == 0; i++) {
+        const cJSON *value = ts_json_get(line, line_kinds[i].key);
+        const struct ts_place place = ts_place_key(&root, line_kinds[i].key);
+        if (!value)
+            continue;
+        result = line_kinds[i].take(reader, &place, value, err);
+        break;
+    }
+    free(name);
+    cJSON_Delete(line);
+    return result;
+}
+
+int ts_journal_load(struct ts_results *results, const char *part_path, struct ts_err *err)
+{
+    struct ts_results loaded = {0};
+    struct journal_reader reader = {.results = &loaded};
+    size_t length = 0;
+    char *text = ts_file_read(part_path, &length, err), *line = text, *end;
+    int result = 0, number = 0;
+    if (!text)
+        return -1;
+    while (result == 0 && (end = memchr(line, '\n', length - (size_t)(line - text)))) {
+        result = take_line(&reader, part_path, ++number, line, (size_t)(end - line), err);
+        line = end + 1;
+    }
+    for (size_t i = 0; i < loaded.run_count && result == 0; i++)
+        *ts_results_add(results) = loaded.runs[i];
+    if (result == 0)
+        free(loaded.runs);
+    else
+        ts_results_free(&loaded);
+    free(reader.index.slots);
+    free(text);
+    return result;
+}

@@ -1,0 +1,67 @@
+/* sweep.h: the engine of `run`: prove every configuration right, then time it. Floor 3, parent's
+ * side: it speaks to workers over child.h and never to a device.
+ *
+ * Phase one: several workers side by side build and prove on the check sizes. Phase two: one worker
+ * alone on the device, case by case, rounds of visits in seeded random order, in at least two
+ * processes; the finalists of each case are then visited again for the verdict. Every proven or
+ * failed row and every visit goes to the journal at once. */
+#ifndef TS_SWEEP_H
+#define TS_SWEEP_H
+
+#include "progress.h"
+#include "space.h"
+#include "store.h"
+
+/* What `run` was asked for; plain data, borrowed for the call. Times in ns; 0 or NULL: the default.
+ */
+struct ts_sweep_options {
+    char **specs; /* names or paths */
+    size_t spec_count;
+    struct ts_selection selection;
+    char **devices; /* -d, as typed */
+    size_t device_count;
+    const char *output; /* NULL: results/local/BENCHMARK-DEVICE-TIME.json; "-": standard output */
+    const char *resume; /* FILE of --resume */
+    const char *rows_file;  /* --rows FILE */
+    const char *rows_which; /* NULL, "best", "failed", "suspects" */
+    int64_t budget_ns, timeout_ns;
+    int visits, samples; /* 0: default (quick: 3 and 3, else 5 and 5) */
+    uint64_t seed;
+    bool seed_given;
+    int jobs;
+    char **context; /* "KEY=VALUE" */
+    size_t context_count;
+    const char *setup, *cleanup;
+    const char *worker; /* --worker COMMAND */
+    bool anonymous, no_wait, yes;
+    bool quiet;
+    int verbose;
+};
+
+/* Runs the whole sweep over every chosen device, writes the results, prints a verdict per case (to
+ * stdout, or stderr when the results go there). Returns the exit status of contract.md section 3
+ * (0, 1, 130, 143); -1 with err for what stops the program. */
+int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err);
+
+/* What the worker tells of all platforms and devices; used by `devices` and to choose by -d. */
+struct ts_platform_fault {
+    char *platform, *text;
+};
+struct ts_device_list {
+    struct ts_device *devices;
+    struct ts_clock *clocks; /* one a device when audited, else NULL */
+    size_t count;
+    struct ts_platform_fault *faults;
+    size_t fault_count;
+};
+/* audit: also open each device and audit its event clock. Exit status 3 with every platform and a
+ * hint when there is no usable device. */
+int ts_devices_list(struct ts_device_list *list, const char *worker_command, bool audit,
+                    struct ts_err *err);
+void ts_devices_free(struct ts_device_list *list);
+/* The devices that `-d` names ("P:D", part of a name, "all"; none: the default) as indices into the
+ * list; at most room; exit status 2 with the list when a name matches none or several. */
+int ts_devices_choose(const struct ts_device_list *list, char **wanted, size_t wanted_count,
+                      size_t *index, size_t room, size_t *chosen, struct ts_err *err);
+
+#endif

@@ -1,0 +1,269 @@
+/* sweep_devices.c: asking a worker for platforms and devices, and choosing by -d. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crew.h"
+#include "file.h"
+#include "probe.h"
+#include "sweep.h"
+
+#define DEVICES_TIMEOUT_NS 60000000000LL
+
+/* ---- listing ---- */
+
+static void add_fault(struct ts_device_list *list, const char *platform, const char *text)
+{
+    list->faults = ts_realloc(list->faults, list->fault_count + 1, sizeof(*list->faults));
+    list->faults[list->fault_count++] =
+        (struct ts_platform_fault){ts_strdup(platform), ts_strdup(text)};
+}
+
+static int read_devices(struct ts_device_list *list, const cJSON *platform, struct ts_err *err)
+{
+    const cJSON *item, *items = ts_json_get(platform, "devices");
+
+    cJSON_ArrayForEach(item, items)
+    {
+        list->devices = ts_realloc(list->devices, list->count + 1, sizeof(*list->devices));
+        memset(&list->devices[list->count], 0, sizeof(*list->devices));
+        if (ts_device_from_json(&list->devices[list->count], item, err) < 0)
+            return -1;
+        list->count++;
+    }
+    return 0;
+}
+
+static int read_list(struct ts_device_list *list, const cJSON *line, struct ts_err *err)
+{
+    const cJSON *platform, *platforms = ts_json_get(line, "platforms");
+    const char *fault = ts_json_string(line, "fault", NULL);
+
+    if (fault)
+        add_fault(list, "OpenCL", fault);
+    cJSON_ArrayForEach(platform, platforms)
+    {
+        fault = ts_json_string(platform, "fault", NULL);
+        if (fault)
+            add_fault(list, ts_json_string(platform, "name", "?"), fault);
+        if (read_devices(list, platform, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const char *const no_device_hint =
+    "hint: `clinfo -l` shows what the OpenCL loader sees; on Debian, pocl-opencl-icd runs kernels "
+    "on any "
+    "CPU; RUSTICL_ENABLE=llvmpipe switches Mesa's rusticl on; OCL_ICD_VENDORS chooses another "
+    "folder of "
+    "ICD files than /etc/OpenCL/vendors; POCL_CACHE_DIR must be writable";
+
+static int no_device(const struct ts_device_list *list, struct ts_err *err)
+{
+    struct ts_text text = {0};
+
+    for (size_t i = 0; i < list->fault_count; i++)
+        ts_text_printf(&text, "\n  %s: %s", list->faults[i].platform, list->faults[i].text);
+    ts_err_set(err, TS_EXIT_NO_DEVICE, "no usable OpenCL device%s\n%s", text.text ? text.text : "",
+               no_device_hint);
+    ts_text_free(&text);
+    return -1;
+}
+
+static int ask(struct ts_device_list *list, struct ts_crew *crew, struct ts_err *err)
+{
+    struct ts_job job = {.verb = TS_JOB_DEVICES};
+    struct ts_reply reply = {0};
+    size_t seat;
+    int result;
+
+    if (ts_crew_hire(crew, &seat, err) < 0)
+        return -1;
+    ts_crew_call(crew, seat, &job, NULL, NULL, 0, &reply);
+    if (reply.kind == TS_REPLY_DONE)
+        result = read_list(list, reply.line, err);
+    else if (reply.kind == TS_REPLY_SIGNAL)
+        result = ts_err_set(err, 128 + ts_signal_pending(), "interrupted");
+    else
+        result =
+            ts_err_set(err, TS_EXIT_NO_DEVICE,
+                       "no usable OpenCL device: asking for devices failed: %s%s%s\n%s", reply.text,
+                       reply.talk ? "\n" : "", reply.talk ? reply.talk : "", no_device_hint);
+    ts_reply_free(&reply);
+    ts_crew_dismiss(crew, seat);
+    return result;
+}
+
+/* A device that cannot be audited is listed with a fault instead of a clock. */
+static int audit(struct ts_device_list *list, struct ts_crew *crew, size_t index,
+                 const struct ts_probe *probe, struct ts_err *err)
+{
+    struct ts_device *device = &list->devices[index];
+    struct ts_job job = {
+        .verb = TS_JOB_OPEN,
+        .platform_index = device->platform_index,
+        .device_index = device->device_index,
+        .device_id = ts_strdup(device->id),
+        .audit = true,
+        .code = {ts_strdup(probe->digest), ts_strdup(TS_PROBE_OPTIONS)},
+    };
+    const char *digest = probe->digest, *text = probe->text;
+    struct ts_reply reply = {0};
+    size_t seat;
+
+    if (ts_crew_hire(crew, &seat, err) < 0) {
+        ts_job_free(&job);
+        return -1;
+    }
+    ts_crew_call(crew, seat, &job, &digest, &text, 1, &reply);
+    ts_job_free(&job);
+    if (reply.kind == TS_REPLY_DONE && !strcmp(ts_json_string(reply.line, "status", ""), "ok"))
+        ts_clock_from_json(&list->clocks[index], ts_json_get(reply.line, "clock"));
+    else if (reply.kind == TS_REPLY_DONE)
+        add_fault(list, device->name,
+                  ts_json_string(ts_json_get(reply.line, "reason"), "text", "?"));
+    else if (reply.kind == TS_REPLY_LOST)
+        add_fault(list, device->name, reply.text);
+    if (reply.kind == TS_REPLY_DONE)
+        ts_crew_dismiss(crew, seat);
+    ts_reply_free(&reply);
+    return ts_signal_pending() ? ts_err_set(err, 128 + ts_signal_pending(), "interrupted") : 0;
+}
+
+static int audit_all(struct ts_device_list *list, struct ts_crew *crew, struct ts_err *err)
+{
+    struct ts_probe probe;
+    int result = ts_probe_load(&probe, err);
+
+    list->clocks = ts_alloc(list->count, sizeof(*list->clocks));
+    for (size_t i = 0; i < list->count && result == 0; i++)
+        result = audit(list, crew, i, &probe, err);
+    ts_probe_free(&probe);
+    return result;
+}
+
+int ts_devices_list(struct ts_device_list *list, const char *worker_command, bool audit_clocks,
+                    struct ts_err *err)
+{
+    struct ts_crew *crew = ts_crew_open(worker_command, DEVICES_TIMEOUT_NS);
+    int result;
+
+    memset(list, 0, sizeof(*list));
+    result = ask(list, crew, err);
+    if (result == 0 && list->count == 0)
+        result = no_device(list, err);
+    if (result == 0 && audit_clocks)
+        result = audit_all(list, crew, err);
+    ts_crew_close(crew);
+    if (result < 0)
+        ts_devices_free(list);
+    return result;
+}
+
+void ts_devices_free(struct ts_device_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        ts_device_free(&list->devices[i]);
+        if (list->clocks)
+            ts_clock_free(&list->clocks[i]);
+    }
+    for (size_t i = 0; i < list->fault_count; i++) {
+        free(list->faults[i].platform);
+        free(list->faults[i].text);
+    }
+    free(list->devices);
+    free(list->clocks);
+    free(list->faults);
+    memset(list, 0, sizeof(*list));
+}
+
+/* ---- choosing ---- */
+
+static bool contains(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < length && text[i] &&
+               tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+            i++;
+        if (i == length)
+            return true;
+    }
+    return false;
+}
+
+static bool matches(const struct ts_device *device, const char *wanted)
+{
+    int platform, index, end = 0;
+
+    if (sscanf(wanted, "%d:%d%n", &platform, &index, &end) == 2 && wanted[end] == '\0')
+        return device->platform_index == platform && device->device_index == index;
+    return contains(device->name, wanted) || contains(device->platform_name, wanted);
+}
+
+static int tell_choice(const struct ts_device_list *list, const char *wanted, size_t found,
+                       struct ts_err *err)
+{
+    struct ts_text text = {0};
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ts_device *device = &list->devices[i];
+        ts_text_printf(&text, "\n  %d:%d  %s (%s)", device->platform_index, device->device_index,
+                       device->name, device->platform_name);
+    }
+    ts_err_set(err, TS_EXIT_USAGE, "-d %s: %s; the devices are:%s", wanted,
+               found == 0 ? "no such device" : "several devices match", text.text);
+    ts_text_free(&text);
+    return -1;
+}
+
+static int add_index(size_t *index, size_t room, size_t *chosen, size_t device)
+{
+    for (size_t i = 0; i < *chosen; i++) {
+        if (index[i] == device)
+            return 0;
+    }
+    if (*chosen == room)
+        return -1;
+    index[(*chosen)++] = device;
+    return 0;
+}
+
+static size_t default_device(const struct ts_device_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!strcmp(list->devices[i].type, "gpu"))
+            return i;
+    }
+    return 0;
+}
+
+int ts_devices_choose(const struct ts_device_list *list, char **wanted, size_t wanted_count,
+                      size_t *index, size_t room, size_t *chosen, struct ts_err *err)
+{
+    *chosen = 0;
+    if (wanted_count == 0)
+        return add_index(index, room, chosen, default_device(list));
+    for (size_t w = 0; w < wanted_count; w++) {
+        bool all = !strcmp(wanted[w], "all");
+        size_t found = 0, match = 0;
+
+        for (size_t i = 0; i < list->count; i++) {
+            if (all) {
+                add_index(index, room, chosen, i);
+            } else if (matches(&list->devices[i], wanted[w])) {
+                match = i;
+                found++;
+            }
+        }
+        if (!all && found != 1)
+            return tell_choice(list, wanted[w], found, err);
+        if (!all)
+            add_index(index, room, chosen, match);
+    }
+    return 0;
+}

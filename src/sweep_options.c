@@ -1,0 +1,166 @@
+/* sweep_options.c: a run's options in its results, so that it can be repeated and resumed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep_private.h"
+
+/* ---- writing ---- */
+
+static void add_strings(cJSON *into, const char *key, char **texts, size_t count)
+{
+    cJSON *list = ts_json_add_array(into, key);
+
+    for (size_t i = 0; i < count; i++)
+        ts_json_add_string(list, NULL, texts[i]);
+}
+
+static void add_sets(cJSON *into, const struct ts_selection *selection)
+{
+    cJSON *sets = ts_json_add_object(into, "set");
+
+    for (size_t i = 0; i < selection->set_count; i++) {
+        const struct ts_axis *axis = &selection->sets[i];
+        cJSON *values = ts_json_add_array(sets, axis->name);
+        for (size_t v = 0; v < axis->count; v++) {
+            if (axis->words)
+                ts_json_add_string(values, NULL, axis->texts[v]);
+            else
+                ts_json_add_int(values, NULL, axis->numbers[v]);
+        }
+    }
+}
+
+static void add_sizes(cJSON *into, const struct ts_selection *selection)
+{
+    cJSON *sizes = ts_json_add_array(into, "size");
+
+    for (size_t i = 0; i < selection->size_count; i++)
+        ts_json_add_item(sizes, NULL, ts_values_to_json(&selection->sizes[i]));
+}
+
+/* Names of files stay at home with --anonymous; a resumed run is then given its SPECs again. */
+static void add_paths(cJSON *into, const struct ts_sweep_options *o, const struct sweep *s)
+{
+    cJSON *specs = ts_json_add_array(into, "specs");
+
+    for (size_t i = 0; i < s->spec_count; i++)
+        ts_json_add_string(specs, NULL,
+                           o->anonymous || i >= o->spec_count ? s->specs[i]->name : o->specs[i]);
+    if (o->rows_file && !o->anonymous)
+        ts_json_add_string(into, "rows_file", o->rows_file);
+    if (o->rows_which)
+        ts_json_add_string(into, "rows_which", o->rows_which);
+    if (o->worker && !o->anonymous)
+        ts_json_add_string(into, "worker", o->worker);
+}
+
+cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *o, const struct sweep *s)
+{
+    cJSON *into = cJSON_CreateObject();
+
+    add_paths(into, o, s);
+    add_strings(into, "devices", o->devices, o->device_count);
+    add_sets(into, &o->selection);
+    add_sizes(into, &o->selection);
+    add_strings(into, "variant", o->selection.variants, o->selection.variant_count);
+    ts_json_add_bool(into, "quick", o->selection.quick);
+    ts_json_add_bool(into, "no_baseline", o->selection.no_baseline);
+    ts_json_add_int(into, "visits", s->visits);
+    ts_json_add_int(into, "samples", s->samples);
+    ts_json_add_int(into, "timeout_ns", s->timeout_ns);
+    ts_json_add_int_or_null(into, "budget_ns", o->budget_ns > 0 ? o->budget_ns : -1);
+    return into;
+}
+
+/* ---- reading back ---- */
+
+static void read_strings(const cJSON *list, char ***out, size_t *count)
+{
+    const cJSON *item;
+
+    if (*count > 0 || cJSON_GetArraySize(list) == 0)
+        return; /* the command line's go first */
+    *out = ts_alloc((size_t)cJSON_GetArraySize(list), sizeof(**out));
+    cJSON_ArrayForEach(item, list)
+    {
+        if (cJSON_IsString(item))
+            (*out)[(*count)++] = ts_strdup(item->valuestring);
+    }
+}
+
+static void read_set(struct ts_axis *axis, const cJSON *values)
+{
+    size_t room = (size_t)cJSON_GetArraySize(values);
+    const cJSON *item;
+
+    memset(axis, 0, sizeof(*axis));
+    axis->name = ts_strdup(values->string);
+    axis->words = cJSON_IsString(cJSON_GetArrayItem(values, 0));
+    axis->numbers = axis->words ? NULL : ts_alloc(room, sizeof(*axis->numbers));
+    axis->texts = axis->words ? ts_alloc(room, sizeof(*axis->texts)) : NULL;
+    cJSON_ArrayForEach(item, values)
+    {
+        if (axis->words && cJSON_IsString(item))
+            axis->texts[axis->count++] = ts_strdup(item->valuestring);
+        else if (!axis->words && ts_json_whole(item, &axis->numbers[axis->count]))
+            axis->count++;
+    }
+}
+
+static void read_sets(struct ts_selection *selection, const cJSON *sets)
+{
+    const cJSON *values;
+
+    if (selection->set_count > 0 || cJSON_GetArraySize(sets) == 0)
+        return;
+    selection->sets = ts_alloc((size_t)cJSON_GetArraySize(sets), sizeof(*selection->sets));
+    cJSON_ArrayForEach(values, sets)
+    {
+        if (cJSON_GetArraySize(values) > 0)
+            read_set(&selection->sets[selection->set_count++], values);
+    }
+}
+
+static int read_sizes(struct ts_selection *selection, const cJSON *sizes, struct ts_err *err)
+{
+    const cJSON *item;
+
+    if (selection->size_count > 0 || cJSON_GetArraySize(sizes) == 0)
+        return 0;
+    selection->sizes = ts_alloc((size_t)cJSON_GetArraySize(sizes), sizeof(*selection->sizes));
+    cJSON_ArrayForEach(item, sizes)
+    {
+        if (ts_values_from_json(&selection->sizes[selection->size_count++], item, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const char *read_text(const cJSON *from, const char *key, const char *given)
+{
+    const char *text = given ? given : ts_json_string(from, key, NULL);
+
+    return text ? ts_strdup(text) : NULL;
+}
+
+int ts_sweep_options_from_json(struct ts_sweep_options *o, const cJSON *from, struct ts_err *err)
+{
+    read_strings(ts_json_get(from, "specs"), &o->specs, &o->spec_count);
+    read_strings(ts_json_get(from, "devices"), &o->devices, &o->device_count);
+    read_strings(ts_json_get(from, "variant"), &o->selection.variants, &o->selection.variant_count);
+    read_sets(&o->selection, ts_json_get(from, "set"));
+    if (read_sizes(&o->selection, ts_json_get(from, "size"), err) < 0)
+        return -1;
+    o->selection.quick |= ts_json_bool(from, "quick", false);
+    o->selection.no_baseline |= ts_json_bool(from, "no_baseline", false);
+    if (o->visits == 0)
+        o->visits = (int)ts_json_int(from, "visits", 0);
+    if (o->samples == 0)
+        o->samples = (int)ts_json_int(from, "samples", 0);
+    if (o->timeout_ns == 0)
+        o->timeout_ns = ts_json_int(from, "timeout_ns", 0);
+    o->worker = read_text(from, "worker", o->worker);
+    o->rows_file = read_text(from, "rows_file", o->rows_file);
+    o->rows_which = read_text(from, "rows_which", o->rows_which);
+    return 0;
+}

@@ -1,0 +1,355 @@
+/* sweep_plan.c: what a sweep will do: rows, units, cases, jobs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep_private.h"
+
+/* ---- keys ---- */
+
+static char *row_key(const struct ts_row *row)
+{
+    struct ts_text key = {0};
+
+    ts_row_key(row, &key);
+    return key.text;
+}
+
+struct keyed {
+    char *key;
+    size_t row;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
+}
+
+/* ---- rows ---- */
+
+static void describe_row(struct ts_row *row, const struct ts_space *space,
+                         const struct ts_config *config, const struct ts_values *size)
+{
+    const struct ts_spec *spec = space->spec;
+    const struct ts_variant *variant = &spec->variants[config->variant];
+
+    row->benchmark = ts_strdup(spec->name);
+    ts_values_copy(&row->size, size);
+    ts_values_copy(&row->problem, &space->problems[config->problem]);
+    ts_values_copy(&row->params, &config->params);
+    row->variant = ts_strdup(variant->name);
+    row->baseline = variant->baseline;
+    row->source = ts_strdup(variant->source.digest);
+}
+
+/* What is known before anything is built: work, geometry, and whether the device's limits refuse
+ * it. */
+static int judge_row(const struct sweep *s, struct ts_row *row, const struct ts_space *space,
+                     const struct ts_config *config, struct ts_err *err)
+{
+    struct ts_instance instance = {0};
+    struct ts_text why = {0};
+    const struct ts_job_launch *launch;
+    const char *code;
+
+    if (ts_space_instance(space, config, &row->size, &s->run->device, &instance, err) < 0)
+        return -1;
+    launch = &instance.launches[0];
+    row->work = instance.work;
+    row->staged = ts_space_staged(space, config, &instance);
+    row->geometry.dims = launch->dims;
+    for (int d = 0; d < launch->dims; d++) {
+        row->geometry.global[d] = launch->global[d];
+        row->geometry.local[d] = launch->local[d];
+    }
+    row->geometry.local_bytes = instance.local_bytes;
+    for (size_t i = 0; i < instance.launch_count && row->status == TS_PENDING; i++) {
+        launch = &instance.launches[i];
+        code = ts_device_refuses(&s->run->device, launch->dims, launch->local, instance.local_bytes,
+                                 &why);
+        if (code)
+            ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
+    }
+    ts_text_free(&why);
+    ts_instance_free(&instance);
+    return 0;
+}
+
+/* What a resumed run knows of the row: status, facts, visits. */
+static void adopt(struct ts_row *row, struct ts_row *known)
+{
+    struct ts_row fresh = *row;
+
+    *row = *known;
+    row->work = fresh.work;
+    row->staged = fresh.staged;
+    row->baseline = fresh.baseline;
+    ts_row_init(known);
+    /* A skip for lack of time is not final. */
+    if (row->status == TS_SKIPPED && row->reason.code && !strcmp(row->reason.code, "budget"))
+        ts_row_set_status(row, row->check.elements > 0 ? TS_OK : TS_PENDING, NULL, "%s", "");
+    free(fresh.benchmark);
+    ts_values_free(&fresh.size);
+    ts_values_free(&fresh.problem);
+    ts_values_free(&fresh.params);
+    free(fresh.variant);
+    free(fresh.source);
+    free(fresh.reason.code);
+    free(fresh.reason.text);
+}
+
+/* ---- units and cases ---- */
+
+static void add_to_unit(struct unit *unit, size_t row, size_t sizes)
+{
+    if (!unit->rows)
+        unit->rows = ts_alloc(sizes, sizeof(*unit->rows));
+    unit->rows[unit->row_count++] = row;
+}
+
+static void end_case(struct sweep *s, size_t first)
+{
+    if (s->run->row_count == first)
+        return;
+    TS_GROW(s->cases, s->case_count, s->case_capacity);
+    s->cases[s->case_count++] = (struct case_span){first, s->run->row_count - first};
+}
+
+static int plan_case(struct sweep *s, size_t space_index, size_t problem, size_t size,
+                     struct unit *units, struct ts_err *err)
+{
+    struct ts_space *space = s->spaces[space_index];
+    size_t first = s->run->row_count;
+
+    for (size_t c = 0; c < space->config_count; c++) {
+        const struct ts_config *config = &space->configs[c];
+        size_t index;
+
+        if (config->problem != problem || !config->admitted[size])
+            continue;
+        index = ts_run_add_row(s->run);
+        describe_row(&s->run->rows[index], space, config, &space->sizes[size]);
+        if (s->filter && !ts_row_filter_admits(s->filter, &s->run->rows[index])) {
+            ts_row_free(&s->run->rows[index]);
+            s->run->row_count--;
+            continue;
+        }
+        if (judge_row(s, &s->run->rows[index], space, config, err) < 0)
+            return -1;
+        add_to_unit(&units[c], index, space->size_count);
+    }
+    end_case(s, first);
+    return 0;
+}
+
+static int plan_space(struct sweep *s, size_t space_index, struct ts_err *err)
+{
+    struct ts_space *space = s->spaces[space_index];
+    struct unit *units = ts_alloc(space->config_count, sizeof(*units));
+    int result = 0;
+
+    for (size_t problem = 0; problem < space->problem_count && result == 0; problem++) {
+        for (size_t size = 0; size < space->size_count && result == 0; size++)
+            result = plan_case(s, space_index, problem, size, units, err);
+    }
+    for (size_t c = 0; c < space->config_count; c++) {
+        if (units[c].row_count == 0 || result < 0) {
+            free(units[c].rows);
+            continue;
+        }
+        TS_GROW(s->units, s->unit_count, s->unit_capacity);
+        units[c].space = space_index;
+        units[c].config = c;
+        s->units[s->unit_count++] = units[c];
+    }
+    free(units);
+    return result;
+}
+
+/* Rows of the earlier journal, found by key. Rows that this plan does not hold are dropped. */
+static void adopt_rows(struct sweep *s, struct ts_row *known, size_t count)
+{
+    struct keyed *keys = ts_alloc(count, sizeof(*keys));
+
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (struct keyed){row_key(&known[i]), i};
+    qsort(keys, count, sizeof(*keys), compare_keys);
+    for (size_t i = 0; i < s->run->row_count && count > 0; i++) {
+        struct keyed wanted = {row_key(&s->run->rows[i]), 0};
+        struct keyed *found = bsearch(&wanted, keys, count, sizeof(*keys), compare_keys);
+        if (found && known[found->row].benchmark)
+            adopt(&s->run->rows[i], &known[found->row]);
+        free(wanted.key);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ts_row_free(&known[i]);
+        free(keys[i].key);
+    }
+    free(keys);
+}
+
+static int open_spaces(struct sweep *s, struct ts_err *err)
+{
+    s->spaces = ts_alloc(s->spec_count, sizeof(*s->spaces));
+    s->run->excluded = 0;
+    for (size_t i = 0; i < s->spec_count; i++) {
+        struct ts_selection selection = s->options->selection;
+
+        if (s->filter) {
+            memset(&selection, 0, sizeof(selection));
+            ts_row_filter_select(s->filter, s->specs[i]->name, &selection);
+        }
+        s->spaces[i] =
+            ts_space_open(s->specs[i], &selection, &s->run->device, s->options->yes, err);
+        if (s->filter)
+            ts_selection_clear(&selection);
+        if (!s->spaces[i])
+            return -1;
+        s->run->excluded += s->spaces[i]->excluded;
+    }
+    return 0;
+}
+
+int ts_sweep_plan(struct sweep *s, struct ts_err *err)
+{
+    struct ts_row *known = s->run->rows;
+    size_t known_count = s->run->row_count;
+
+    s->run->rows = NULL;
+    s->run->row_count = s->run->row_capacity = 0;
+    if (open_spaces(s, err) < 0)
+        return -1;
+    for (size_t i = 0; i < s->spec_count; i++) {
+        if (plan_space(s, i, err) < 0)
+            return -1;
+    }
+    adopt_rows(s, known, known_count);
+    free(known);
+    s->row_unit = ts_alloc(s->run->row_count, sizeof(*s->row_unit));
+    for (size_t u = 0; u < s->unit_count; u++) {
+        for (size_t r = 0; r < s->units[u].row_count; r++)
+            s->row_unit[s->units[u].rows[r]] = u;
+    }
+    return 0;
+}
+
+void ts_sweep_unplan(struct sweep *s)
+{
+    for (size_t i = 0; i < s->unit_count; i++)
+        free(s->units[i].rows);
+    free(s->units);
+    free(s->cases);
+    free(s->row_unit);
+    for (size_t i = 0; s->spaces && i < s->spec_count; i++)
+        ts_space_close(s->spaces[i]);
+    free(s->spaces);
+    s->units = NULL;
+    s->cases = NULL;
+    s->row_unit = NULL;
+    s->spaces = NULL;
+    s->unit_count = s->unit_capacity = s->case_count = s->case_capacity = 0;
+}
+
+/* ---- jobs ---- */
+
+static void add_source(struct job_sources *sources, const struct ts_source *source)
+{
+    sources->digests[sources->count] = source->digest;
+    sources->texts[sources->count++] = source->text;
+}
+
+static int begin_job(struct sweep *s, const struct unit *unit, enum ts_job_verb verb,
+                     struct ts_job *job, struct job_sources *sources)
+{
+    struct ts_space *space = s->spaces[unit->space];
+    const struct ts_spec *spec = space->spec;
+    const struct ts_config *config = &space->configs[unit->config];
+
+    memset(job, 0, sizeof(*job));
+    memset(sources, 0, sizeof(*sources));
+    job->verb = verb;
+    job->seed = s->seed;
+    job->tolerance = spec->tolerance;
+    job->code.source = ts_strdup(spec->variants[config->variant].source.digest);
+    job->code.options = ts_strdup(config->options);
+    job->reference = spec->reference_name ? ts_strdup(spec->reference_name) : NULL;
+    add_source(sources, &spec->variants[config->variant].source);
+    return 0;
+}
+
+/* A reference by variant takes the first of its configurations that admits the size. The code is
+ * that of the first size: a spec whose reference needs another build for another size has no common
+ * one. */
+static int add_reference(struct sweep *s, const struct ts_space *space, size_t problem,
+                         struct ts_job *job, struct job_sources *sources, struct ts_err *err)
+{
+    if (!space->spec->reference_variant)
+        return 0;
+    job->reference_instances = ts_alloc(job->instance_count, sizeof(*job->reference_instances));
+    for (size_t i = 0; i < job->instance_count; i++) {
+        const struct ts_values *size = &job->instances[i].size;
+        struct ts_config *config =
+            ts_space_reference_config(space, problem, size, &s->run->device, err);
+        int result;
+
+        if (!config)
+            return err->exit_status
+                       ? -1
+                       : ts_err_set(err, TS_EXIT_USAGE,
+                                    "%s: reference.variant: no configuration of \"%s\" "
+                                    "admits every size",
+                                    space->spec->path, space->spec->reference_variant);
+        if (i == 0) {
+            const struct ts_variant *variant = &space->spec->variants[config->variant];
+            job->reference_code.source = ts_strdup(variant->source.digest);
+            job->reference_code.options = ts_strdup(config->options);
+            add_source(sources, &variant->source);
+        }
+        result = ts_space_instance(space, config, size, &s->run->device,
+                                   &job->reference_instances[i], err);
+        ts_config_free(config);
+        if (result < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ts_sweep_prove_job(struct sweep *s, const struct unit *unit, struct ts_job *job,
+                       struct job_sources *sources, struct ts_err *err)
+{
+    struct ts_space *space = s->spaces[unit->space];
+    const struct ts_spec *spec = space->spec;
+    const struct ts_config *config = &space->configs[unit->config];
+
+    begin_job(s, unit, TS_JOB_PROVE, job, sources);
+    job->instances = ts_alloc(spec->check_size_count, sizeof(*job->instances));
+    for (size_t i = 0; i < spec->check_size_count; i++) {
+        if (!config->admitted_check[i])
+            continue;
+        if (ts_space_instance(space, config, &spec->check_sizes[i], &s->run->device,
+                              &job->instances[job->instance_count], err) < 0)
+            return -1;
+        job->instance_count++;
+    }
+    return add_reference(s, space, config->problem, job, sources, err);
+}
+
+int ts_sweep_time_job(struct sweep *s, size_t row, struct ts_job *job, struct job_sources *sources,
+                      struct ts_err *err)
+{
+    const struct unit *unit = &s->units[s->row_unit[row]];
+    struct ts_space *space = s->spaces[unit->space];
+    const struct ts_config *config = &space->configs[unit->config];
+
+    begin_job(s, unit, TS_JOB_TIME, job, sources);
+    job->samples = s->samples;
+    job->clock.event = s->run->clock.event;
+    job->clock.tick_ns = s->run->clock.tick_ns;
+    job->clock.floor_ns = s->run->clock.floor_ns;
+    job->clock.host_ratio = s->run->clock.host_ratio;
+    job->instances = ts_alloc(1, sizeof(*job->instances));
+    if (ts_space_instance(space, config, &s->run->rows[row].size, &s->run->device,
+                          &job->instances[0], err) < 0)
+        return -1;
+    job->instance_count = 1;
+    return add_reference(s, space, config->problem, job, sources, err);
+}

@@ -1,0 +1,156 @@
+/* sweep_print.c: the answer on the terminal: a verdict per case, what failed, and what was left
+ * out. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep_private.h"
+#include "table.h"
+#include "verdict.h"
+
+static void add_row(struct ts_table *table, const char *label, const struct ts_row *row,
+                    const struct ts_peaks *peaks)
+{
+    struct ts_text params = {0};
+    char human[TS_HUMAN_ROOM];
+    double of_peak, bytes_per_s, flops_per_s;
+    const char *bound;
+
+    ts_table_cell(table, "%s", label);
+    if (!row) {
+        ts_table_cell(table, "none");
+        ts_table_end_row(table);
+        return;
+    }
+    ts_text_printf(&params, "%s ", row->variant);
+    ts_values_print(&row->params, "", " ", &params);
+    ts_table_cell(table, "%s", params.text);
+    ts_table_cell(table, "%s", ts_human_time(ts_metric_time_ns(row).mid, human));
+    bound = ts_metric_bound(row, peaks);
+    bytes_per_s = ts_metric_value("bytes_per_s", row, peaks);
+    flops_per_s = ts_metric_value("flops_per_s", row, peaks);
+    if (bound && !strcmp(bound, "compute") && isfinite(flops_per_s))
+        ts_table_cell(table, "%s", ts_human_rate(flops_per_s, "FLOP/s", human));
+    else if (isfinite(bytes_per_s))
+        ts_table_cell(table, "%s", ts_human_rate(bytes_per_s, "B/s", human));
+    else
+        ts_table_cell(table, "%s", "");
+    of_peak = ts_metric_value("of_peak", row, peaks);
+    if (isfinite(of_peak) && bound)
+        ts_table_cell(table, "%.0f %% of the %s ceiling%s", of_peak * 100,
+                      strcmp(bound, "memory") ? "multiply-add" : "copy",
+                      of_peak > 1 ? " (in cache)" : "");
+    ts_table_end_row(table);
+    ts_text_free(&params);
+}
+
+static void add_case_title(const struct ts_row *row, struct ts_text *out)
+{
+    ts_text_puts(out, row->benchmark);
+    if (row->problem.count > 0) {
+        ts_text_puts(out, " ");
+        ts_values_print(&row->problem, "", " ", out);
+    }
+    ts_text_puts(out, ", ");
+    ts_values_print(&row->size, "", " ", out);
+    ts_text_puts(out, "\n");
+}
+
+static void add_recommendation(const struct ts_verdict *verdict, struct ts_text *out)
+{
+    if (!verdict->best)
+        return;
+    ts_text_printf(out, "  use: %s ", verdict->best->variant);
+    ts_values_print(&verdict->best->params, "-D", " ", out);
+    if (verdict->tie_count > 1)
+        ts_text_printf(out, "   (%zu configurations tie; this is the simplest)",
+                       verdict->tie_count);
+    ts_text_puts(out, "\n");
+}
+
+static void print_case(const struct ts_run *run, const struct ts_row *of, struct ts_text *out)
+{
+    struct ts_table table = {0};
+    struct ts_verdict verdict;
+
+    ts_verdict_of_case(&verdict, run->rows, run->row_count, of, &run->device);
+    add_case_title(of, out);
+    ts_table_column(&table, NULL, TS_LEFT);
+    ts_table_column(&table, NULL, TS_LEFT);
+    ts_table_column(&table, NULL, TS_RIGHT);
+    ts_table_column(&table, NULL, TS_RIGHT);
+    ts_table_column(&table, NULL, TS_LEFT);
+    if (verdict.baseline && verdict.baseline != verdict.best_plain)
+        add_row(&table, "baseline", verdict.baseline, &run->peaks);
+    add_row(&table, "best plain", verdict.best_plain, &run->peaks);
+    add_row(&table, "best staged", verdict.best_staged, &run->peaks);
+    ts_table_print(&table, "  ", out);
+    ts_table_free(&table);
+    ts_text_printf(out, "  staging pays: %s", ts_pays_name(verdict.pays));
+    if (verdict.speedup.known)
+        ts_text_printf(out, ", %.3gx (95 %%: %.3g to %.3g)", verdict.speedup.mid,
+                       verdict.speedup.low, verdict.speedup.high);
+    ts_text_printf(out, "\n  %s\n", verdict.why);
+    add_recommendation(&verdict, out);
+    ts_text_puts(out, "\n");
+    ts_verdict_free(&verdict);
+}
+
+/* ---- what did not work ---- */
+
+static void add_failed_row(const struct ts_row *row, struct ts_text *out)
+{
+    char *text = ts_text_printable(row->reason.text ? row->reason.text : "");
+
+    ts_text_printf(out, "  %s %s: ", ts_status_name(row->status),
+                   row->reason.code ? row->reason.code : "");
+    ts_row_key(row, out);
+    ts_text_printf(out, ": %s\n", text);
+    free(text);
+}
+
+/* Findings first, ten at most unless the user wants more; skipped ones only counted. */
+static void print_failures(const struct ts_run *run, bool verbose, struct ts_text *out)
+{
+    size_t shown = 0, findings = 0, skipped = 0, limit = verbose ? SIZE_MAX : 10;
+
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct ts_row *row = &run->rows[i];
+        skipped += row->status == TS_SKIPPED;
+        if (!ts_status_is_finding(row->status) && !(verbose && row->status == TS_SKIPPED))
+            continue;
+        findings += ts_status_is_finding(row->status);
+        if (shown++ < limit)
+            add_failed_row(row, out);
+    }
+    if (shown > limit)
+        ts_text_printf(out, "  and %zu more (-v shows all)\n", shown - limit);
+    ts_text_printf(out, "%zu configurations: %zu ok", run->row_count,
+                   run->row_count - findings - skipped);
+    if (skipped > 0)
+        ts_text_printf(out, ", %zu skipped", skipped);
+    if (findings > 0)
+        ts_text_printf(out, ", %zu failed", findings);
+    if (run->excluded > 0)
+        ts_text_printf(out, "; %lld more excluded by the specs", (long long)run->excluded);
+    ts_text_puts(out, "\n");
+}
+
+void ts_sweep_print_verdicts(const struct ts_run *run, bool verbose, struct ts_text *out)
+{
+    char *name = ts_text_printable(run->device.name);
+    char copy[TS_HUMAN_ROOM], fma[TS_HUMAN_ROOM], local[TS_HUMAN_ROOM];
+
+    ts_text_printf(out, "%s (%s)\n", name, run->device.platform_name);
+    ts_text_printf(out, "  ceilings: copy %s, multiply-add %s, local memory %s; %s clock\n\n",
+                   ts_human_rate(run->peaks.copy_bytes_per_s, "B/s", copy),
+                   ts_human_rate(run->peaks.fma_flops_per_s, "FLOP/s", fma),
+                   ts_human_rate(run->peaks.local_bytes_per_s, "B/s", local),
+                   run->clock.event ? "event" : "host");
+    for (size_t i = 0; i < run->row_count; i++) {
+        if (i == 0 || !ts_row_same_case(&run->rows[i - 1], &run->rows[i]))
+            print_case(run, &run->rows[i], out);
+    }
+    print_failures(run, verbose, out);
+    free(name);
+}

@@ -1,0 +1,121 @@
+/* sweep_private.h: shared by sweep*.c alone. */
+#ifndef TS_SWEEP_PRIVATE_H
+#define TS_SWEEP_PRIVATE_H
+
+#include "crew.h"
+#include "probe.h"
+#include "sweep.h"
+
+#define SECOND_NS 1000000000LL
+
+/* One build: a configuration, for all its sizes. */
+struct unit {
+    size_t space, config;
+    size_t *rows; /* of the run, one a timed size that admits it */
+    size_t row_count;
+};
+
+/* Rows first .. first+count of the run are one case. */
+struct case_span {
+    size_t first, count;
+};
+
+/* What a phase's workers were busy with, in ns, summed over them. */
+struct phase_time {
+    int64_t wall_ns, build_ns, reference_ns, prove_ns, time_ns;
+    int workers; /* side by side */
+};
+
+/* One device being measured. */
+struct sweep {
+    const struct ts_sweep_options *options;
+    int visits, samples;
+    uint64_t seed;
+    int64_t timeout_ns;
+    int64_t end_ns; /* of the budget, CLOCK_MONOTONIC; INT64_MAX: none */
+
+    struct ts_spec **specs;
+    size_t spec_count;
+    struct ts_probe probe;
+
+    struct ts_results results;
+    size_t run_index;
+    struct ts_run *run;         /* &results.runs[run_index] */
+    struct ts_journal *journal; /* NULL: standard output gets the document */
+    char *output;
+    struct ts_progress *progress;
+    struct ts_crew *crew;
+
+    /* of the device at hand */
+    struct ts_space **spaces; /* one a spec */
+    struct unit *units;
+    size_t unit_count, unit_capacity;
+    size_t *row_unit; /* per row */
+    struct case_span *cases;
+    size_t case_count, case_capacity;
+    size_t seat; /* of the timing worker, when has_seat */
+    bool has_seat;
+    struct phase_time proving, timing;
+    int lost_in_a_row; /* workers lost without a job done */
+
+    struct ts_row_filter *filter; /* --rows, or NULL */
+};
+
+/* ---- sweep_plan.c ---- */
+/* Spaces, rows, units and cases for the run's device. Rows that the run holds already (resumed)
+ * keep what they know. */
+int ts_sweep_plan(struct sweep *s, struct ts_err *err);
+void ts_sweep_unplan(struct sweep *s);
+/* The jobs of a unit; the caller frees with ts_job_free; sources are borrowed. */
+struct job_sources {
+    const char *digests[2], *texts[2];
+    size_t count;
+};
+int ts_sweep_prove_job(struct sweep *s, const struct unit *unit, struct ts_job *job,
+                       struct job_sources *sources, struct ts_err *err);
+int ts_sweep_time_job(struct sweep *s, size_t row, struct ts_job *job, struct job_sources *sources,
+                      struct ts_err *err);
+
+/* ---- sweep_rows.c: --rows ---- */
+struct ts_row_filter *ts_row_filter_load(const char *path, const char *which, struct ts_err *err);
+void ts_row_filter_free(struct ts_row_filter *filter);
+/* Names of the benchmarks it holds; *count; owned by the filter. */
+char **ts_row_filter_benchmarks(struct ts_row_filter *filter, size_t *count);
+/* Restricts selection (a copy of the user's, emptied by the caller) to the axes and sizes of a
+ * benchmark. */
+void ts_row_filter_select(const struct ts_row_filter *filter, const char *benchmark,
+                          struct ts_selection *selection);
+void ts_selection_clear(struct ts_selection *selection); /* frees what ts_row_filter_select made */
+bool ts_row_filter_admits(const struct ts_row_filter *filter, const struct ts_row *row);
+
+/* ---- sweep_work.c: what both phases do with a reply ---- */
+/* Hires when there is no idle timing worker. -1 with err when workers cannot be had. */
+int ts_sweep_need_seat(struct sweep *s, struct ts_err *err);
+/* The facts of a `done` line into a row; first: the first at this size. */
+void ts_sweep_merge(struct ts_row *row, const cJSON *line, bool timed_size);
+/* Sets status and reason of a row from a reply that is not ok; false when it is ok. */
+bool ts_sweep_take_failure(struct ts_row *row, const struct ts_reply *reply);
+void ts_sweep_take_talk(struct ts_row *row, const char *talk);
+/* Books what a job was busy with. */
+void ts_sweep_book(struct phase_time *phase, const struct ts_reply *reply);
+cJSON *ts_sweep_spent_to_json(const struct sweep *s);
+/* Counts workers that were lost at once; -1 with err when no worker can be kept. */
+int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts_err *err);
+
+/* ---- phases. 0, or -1 with err; an interrupt is seen by ts_signal_pending ---- */
+int ts_sweep_open_device(struct sweep *s, struct ts_err *err); /* facts, clock, peaks */
+int ts_sweep_prove(struct sweep *s, struct ts_err *err);
+int ts_sweep_time(struct sweep *s, struct ts_err *err);
+
+/* ---- sweep_options.c ---- */
+cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *options, const struct sweep *s);
+/* What a resumed run was asked for, where the command line does not say; strings are taken into a
+ * pool that lives as long as the process. */
+int ts_sweep_options_from_json(struct ts_sweep_options *options, const cJSON *from,
+                               struct ts_err *err);
+
+/* ---- sweep_print.c ---- */
+/* A verdict per case of the run, in words. */
+void ts_sweep_print_verdicts(const struct ts_run *run, bool verbose, struct ts_text *out);
+
+#endif

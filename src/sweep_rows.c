@@ -1,0 +1,185 @@
+/* sweep_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file
+ * names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep_private.h"
+#include "verdict.h"
+
+struct ts_row_filter {
+    struct ts_results results; /* owns the rows */
+    const struct ts_row **rows;
+    size_t row_count, row_capacity;
+    char **benchmarks;
+    size_t benchmark_count, benchmark_capacity;
+};
+
+static void keep(struct ts_row_filter *filter, const struct ts_row *row)
+{
+    TS_GROW(filter->rows, filter->row_count, filter->row_capacity);
+    filter->rows[filter->row_count++] = row;
+    for (size_t i = 0; i < filter->benchmark_count; i++) {
+        if (!strcmp(filter->benchmarks[i], row->benchmark))
+            return;
+    }
+    TS_GROW(filter->benchmarks, filter->benchmark_count, filter->benchmark_capacity);
+    filter->benchmarks[filter->benchmark_count++] = row->benchmark;
+}
+
+static void keep_best(struct ts_row_filter *filter, const struct ts_run *run)
+{
+    for (size_t i = 0; i < run->row_count; i++) {
+        struct ts_verdict verdict;
+
+        if (i > 0 && ts_row_same_case(&run->rows[i - 1], &run->rows[i]))
+            continue; /* a case's rows stand together */
+        ts_verdict_of_case(&verdict, run->rows, run->row_count, &run->rows[i], &run->device);
+        if (verdict.best)
+            keep(filter, verdict.best);
+        ts_verdict_free(&verdict);
+    }
+}
+
+static int choose_rows(struct ts_row_filter *filter, const char *path, const char *which,
+                       struct ts_err *err)
+{
+    for (size_t r = 0; r < filter->results.run_count; r++) {
+        const struct ts_run *run = &filter->results.runs[r];
+
+        if (which && !strcmp(which, "best")) {
+            keep_best(filter, run);
+            continue;
+        }
+        for (size_t i = 0; i < run->row_count; i++) {
+            if (!which || ts_status_is_finding(run->rows[i].status))
+                keep(filter, &run->rows[i]);
+        }
+    }
+    if (filter->row_count == 0)
+        return ts_err_set(err, TS_EXIT_USAGE, "--rows %s%s%s: no such row in it", path,
+                          which ? ":" : "", which ? which : "");
+    return 0;
+}
+
+struct ts_row_filter *ts_row_filter_load(const char *path, const char *which, struct ts_err *err)
+{
+    struct ts_row_filter *filter = ts_alloc(1, sizeof(*filter));
+
+    if (which && !strcmp(which, "suspects")) {
+        ts_err_set(
+            err, TS_EXIT_USAGE,
+            "--rows %s:suspects: a results file names no suspects; \"best\" and \"failed\" can "
+            "be chosen from it",
+            path);
+        goto fail;
+    }
+    if (ts_results_load(&filter->results, path, err) == 0 &&
+        choose_rows(filter, path, which, err) == 0)
+        return filter;
+fail:
+    ts_row_filter_free(filter);
+    return NULL;
+}
+
+void ts_row_filter_free(struct ts_row_filter *filter)
+{
+    if (!filter)
+        return;
+    ts_results_free(&filter->results);
+    free(filter->rows);
+    free(filter->benchmarks);
+    free(filter);
+}
+
+char **ts_row_filter_benchmarks(struct ts_row_filter *filter, size_t *count)
+{
+    *count = filter->benchmark_count;
+    return filter->benchmarks;
+}
+
+/* ---- the axes that hold the chosen rows ---- */
+
+static void add_value(struct ts_axis *axis, const struct ts_value *value)
+{
+    for (size_t i = 0; i < axis->count; i++) {
+        if (axis->words ? !strcmp(axis->texts[i], value->word) : axis->numbers[i] == value->number)
+            return;
+    }
+    if (axis->words) {
+        axis->texts = ts_realloc(axis->texts, axis->count + 1, sizeof(*axis->texts));
+        axis->texts[axis->count++] = ts_strdup(value->word);
+    } else {
+        axis->numbers = ts_realloc(axis->numbers, axis->count + 1, sizeof(*axis->numbers));
+        axis->numbers[axis->count++] = value->number;
+    }
+}
+
+static void add_values(struct ts_selection *selection, const struct ts_values *values)
+{
+    for (size_t v = 0; v < values->count; v++) {
+        const struct ts_value *value = &values->items[v];
+        struct ts_axis *axis = NULL;
+
+        for (size_t i = 0; i < selection->set_count; i++) {
+            if (!strcmp(selection->sets[i].name, value->name))
+                axis = &selection->sets[i];
+        }
+        if (!axis) {
+            selection->sets =
+                ts_realloc(selection->sets, selection->set_count + 1, sizeof(*selection->sets));
+            axis = &selection->sets[selection->set_count++];
+            memset(axis, 0, sizeof(*axis));
+            axis->name = ts_strdup(value->name);
+            axis->words = value->word != NULL;
+        }
+        if (axis->words == (value->word != NULL))
+            add_value(axis, value);
+    }
+}
+
+static void add_size(struct ts_selection *selection, const struct ts_values *size)
+{
+    for (size_t i = 0; i < selection->size_count; i++) {
+        if (ts_values_equal(&selection->sizes[i], size))
+            return;
+    }
+    selection->sizes =
+        ts_realloc(selection->sizes, selection->size_count + 1, sizeof(*selection->sizes));
+    memset(&selection->sizes[selection->size_count], 0, sizeof(*selection->sizes));
+    ts_values_copy(&selection->sizes[selection->size_count++], size);
+}
+
+void ts_row_filter_select(const struct ts_row_filter *filter, const char *benchmark,
+                          struct ts_selection *selection)
+{
+    for (size_t i = 0; i < filter->row_count; i++) {
+        const struct ts_row *row = filter->rows[i];
+        if (strcmp(row->benchmark, benchmark) != 0)
+            continue;
+        add_size(selection, &row->size);
+        add_values(selection, &row->problem);
+        add_values(selection, &row->params);
+    }
+}
+
+void ts_selection_clear(struct ts_selection *selection)
+{
+    for (size_t i = 0; i < selection->set_count; i++)
+        ts_axis_free(&selection->sets[i]);
+    for (size_t i = 0; i < selection->size_count; i++)
+        ts_values_free(&selection->sizes[i]);
+    free(selection->sets);
+    free(selection->sizes);
+    memset(selection, 0, sizeof(*selection));
+}
+
+bool ts_row_filter_admits(const struct ts_row_filter *filter, const struct ts_row *row)
+{
+    for (size_t i = 0; i < filter->row_count; i++) {
+        const struct ts_row *kept = filter->rows[i];
+        if (ts_row_same_case(kept, row) && !strcmp(kept->variant, row->variant) &&
+            ts_values_equal(&kept->params, &row->params))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,275 @@
+/* sweep_time.c: phase two: one worker alone on the device, case by case, rounds of visits in random
+ * order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rng.h"
+#include "sweep_private.h"
+#include "table.h"
+#include "verdict.h"
+
+/* A visit asked for. */
+struct visit {
+    size_t row;
+    bool first, last; /* prove before, prove after */
+    bool fresh;       /* part of the confirmation */
+};
+
+struct timing {
+    struct sweep *s;
+    const struct case_span *span;
+    int64_t end_ns; /* of the case's share of the budget */
+    int64_t done;   /* visits, over all cases */
+};
+
+static struct ts_row *row_at(const struct timing *t, size_t index)
+{
+    return &t->s->run->rows[index];
+}
+
+static bool is_over(const struct timing *t)
+{
+    return ts_signal_pending() || ts_now_ns() >= t->end_ns;
+}
+
+/* "best: local TX=32 TY=8 1.2 ms" among the case's rows. */
+static char *best_so_far(const struct timing *t)
+{
+    const struct ts_row *best = NULL;
+    double best_ns = INFINITY;
+    struct ts_text text = {0};
+    char human[TS_HUMAN_ROOM];
+
+    for (size_t i = 0; i < t->span->count; i++) {
+        const struct ts_row *row = row_at(t, t->span->first + i);
+        double ns = row->status == TS_OK && row->time.visit_count > 0 ? ts_metric_time_ns(row).mid
+                                                                      : INFINITY;
+        if (ns < best_ns) {
+            best_ns = ns;
+            best = row;
+        }
+    }
+    if (!best)
+        return NULL;
+    ts_text_printf(&text, "%s %s ", best->benchmark, best->variant);
+    ts_values_print(&best->params, "", " ", &text);
+    ts_text_printf(&text, " %s", ts_human_time(best_ns, human));
+    return text.text;
+}
+
+/* ---- one visit ---- */
+
+static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *visit,
+                       const cJSON *line, int worker, struct ts_err *err)
+{
+    const cJSON *object = ts_json_get(line, "visit");
+    const cJSON *samples = ts_json_get(object, "sample_ns");
+    size_t count = (size_t)cJSON_GetArraySize(samples), i = 0;
+    int64_t *sample_ns = ts_alloc(count + 1, sizeof(*sample_ns));
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, samples)
+    {
+        if (!ts_json_whole(item, &sample_ns[i]) || sample_ns[i] < 1)
+            break;
+        i++;
+    }
+    if (count == 0 || i != count) {
+        free(sample_ns);
+        ts_row_set_status(row, TS_CRASHED, "protocol", "the worker told no samples");
+        return 0;
+    }
+    row->time.host_clock = !s->run->clock.event;
+    if (row->time.first_ns < 0)
+        row->time.first_ns = ts_json_int(object, "first_ns", -1);
+    row->time.batch = ts_json_int(object, "batch", 1);
+    if (visit->fresh)
+        ts_row_add_fresh_visit(row, sample_ns, count, worker);
+    else
+        ts_row_add_visit(row, sample_ns, count, worker);
+    free(sample_ns);
+    return s->journal ? ts_journal_visit(s->journal, row, err) : 0;
+}
+
+/* A row that fails has no time: what was measured before is not believed. */
+static void drop_visits(struct ts_row *row)
+{
+    for (size_t i = 0; i < row->time.visit_count; i++)
+        free(row->time.visits[i].sample_ns);
+    row->time.visit_count = row->time.fresh_from = 0;
+}
+
+static int take_reply(struct sweep *s, const struct visit *visit, const struct ts_reply *reply,
+                      struct ts_err *err)
+{
+    struct ts_row *row = &s->run->rows[visit->row];
+    bool failed;
+
+    if (reply->kind == TS_REPLY_DONE)
+        ts_sweep_merge(row, reply->line, true);
+    ts_sweep_take_talk(row, reply->talk);
+    failed = ts_sweep_take_failure(row, reply);
+    if (failed)
+        drop_visits(row);
+    else if (row->status == TS_PENDING)
+        ts_row_set_status(row, TS_OK, NULL, "%s", "");
+    if ((failed || visit->first) && s->journal && ts_journal_row(s->journal, row, err) < 0)
+        return -1;
+    return failed ? 0 : add_samples(s, row, visit, reply->line, reply->ordinal, err);
+}
+
+static int make_visit(struct timing *t, const struct visit *visit, struct ts_err *err)
+{
+    struct sweep *s = t->s;
+    struct job_sources sources;
+    struct ts_reply reply = {0};
+    struct ts_job job;
+    int result;
+
+    if (ts_sweep_need_seat(s, err) < 0)
+        return -1;
+    result = ts_sweep_time_job(s, visit->row, &job, &sources, err);
+    if (result == 0) {
+        const struct ts_row *row = row_at(t, visit->row);
+        job.prove_first = visit->first;
+        job.prove_last = visit->last;
+        job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
+        ts_crew_call(s->crew, s->seat, &job, sources.digests, sources.texts, sources.count, &reply);
+    }
+    ts_job_free(&job);
+    if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
+        ts_sweep_book(&s->timing, &reply);
+        result = take_reply(s, visit, &reply, err);
+        if (result == 0)
+            result = ts_sweep_count_lost(s, &reply, err);
+        if (reply.kind == TS_REPLY_DONE && reply.retire)
+            ts_crew_dismiss(s->crew, s->seat);
+    }
+    ts_reply_free(&reply);
+    return result;
+}
+
+/* ---- rounds ---- */
+
+/* Before its first visit a row is proven at this size, also when an earlier process of a resumed
+ * run proved it: that costs one launch and saves a belief. */
+static bool is_first(const struct ts_row *row)
+{
+    return row->time.visit_count == 0;
+}
+
+static bool wants_visit(const struct ts_row *row, int round)
+{
+    bool proven = row->status == TS_OK || row->status == TS_PENDING;
+
+    return proven && row->time.visit_count <= (size_t)round;
+}
+
+static int make_round(struct timing *t, int round, bool last, struct ts_err *err)
+{
+    struct sweep *s = t->s;
+    struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)round)};
+    size_t *order = ts_alloc(t->span->count, sizeof(*order)), count = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < t->span->count; i++) {
+        if (wants_visit(row_at(t, t->span->first + i), round))
+            order[count++] = t->span->first + i;
+    }
+    ts_rng_shuffle(&rng, order, count);
+    for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
+        struct visit visit = {order[i], is_first(row_at(t, order[i])), last, false};
+        char *best;
+
+        result = make_visit(t, &visit, err);
+        best = best_so_far(t);
+        ts_progress_update(s->progress, ++t->done, best);
+        free(best);
+    }
+    free(order);
+    return result;
+}
+
+/* The finalists again, so that the speed-up rests on samples that did not choose them. */
+static int confirm(struct timing *t, struct ts_err *err)
+{
+    struct sweep *s = t->s;
+    const struct ts_row *of = row_at(t, t->span->first);
+    size_t finalists[8], count;
+    int result = 0;
+
+    count = ts_verdict_finalists(s->run->rows, s->run->row_count, of, finalists, 8);
+    for (int round = 0; round < s->visits && result == 0; round++) {
+        struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)(1000 + round))};
+        ts_rng_shuffle(&rng, finalists, count);
+        for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
+            const struct ts_row *row = row_at(t, finalists[i]);
+            struct visit visit = {finalists[i], false, round == s->visits - 1, true};
+            if (row->status == TS_OK && row->time.visit_count < (size_t)(s->visits + round + 1) &&
+                row->time.visit_count >= (size_t)s->visits)
+                result = make_visit(t, &visit, err);
+        }
+    }
+    return result;
+}
+
+/* A fresh process for the second half of the visits, so that the interval holds what changes
+ * between processes: code placement, buffers, context. */
+static void change_worker(struct sweep *s)
+{
+    if (s->has_seat && ts_crew_is_hired(s->crew, s->seat))
+        ts_crew_dismiss(s->crew, s->seat);
+    s->has_seat = false;
+}
+
+static bool has_visits_to_make(const struct timing *t)
+{
+    for (size_t i = 0; i < t->span->count; i++) {
+        if (wants_visit(row_at(t, t->span->first + i), t->s->visits - 1))
+            return true;
+    }
+    return false;
+}
+
+static int time_case(struct timing *t, struct ts_err *err)
+{
+    struct sweep *s = t->s;
+    int half = (s->visits + 1) / 2, result = 0;
+
+    if (has_visits_to_make(t)) {
+        for (int round = 0; round < s->visits && result == 0 && !is_over(t); round++) {
+            if (round == half)
+                change_worker(s);
+            result = make_round(t, round, round == s->visits - 1, err);
+        }
+    }
+    if (result == 0 && !is_over(t))
+        result = confirm(t, err);
+    return result;
+}
+
+int ts_sweep_time(struct sweep *s, struct ts_err *err)
+{
+    struct timing t = {.s = s};
+    int64_t total = 0, begin = ts_now_ns();
+    int result = 0;
+
+    for (size_t i = 0; i < s->run->row_count; i++) {
+        const struct ts_row *row = &s->run->rows[i];
+        for (int round = (int)row->time.visit_count; round < s->visits; round++)
+            total += wants_visit(row, round);
+    }
+    ts_progress_phase(s->progress, "time", total);
+    for (size_t i = 0; i < s->case_count && result == 0 && !ts_signal_pending(); i++) {
+        int64_t now = ts_now_ns();
+        t.span = &s->cases[i];
+        t.end_ns = INT64_MAX;
+        if (s->end_ns != INT64_MAX) /* an even share of what is left */
+            t.end_ns = now + (s->end_ns - now) / (int64_t)(s->case_count - i);
+        result = time_case(&t, err);
+    }
+    s->timing.workers = 1;
+    s->timing.wall_ns = ts_now_ns() - begin;
+    return result;
+}

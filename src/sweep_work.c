@@ -1,0 +1,245 @@
+/* sweep_work.c: what both phases do with a reply, and the device at the start. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "row_json.h"
+#include "sweep_private.h"
+
+/* So many workers in a row that end before doing anything: the driver or the launcher is broken. */
+#define LOST_LIMIT 5
+
+int ts_sweep_need_seat(struct sweep *s, struct ts_err *err)
+{
+    if (s->has_seat && ts_crew_is_hired(s->crew, s->seat))
+        return 0;
+    if (ts_crew_hire(s->crew, &s->seat, err) < 0)
+        return -1;
+    s->has_seat = true;
+    return 0;
+}
+
+int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts_err *err)
+{
+    if (reply->kind != TS_REPLY_LOST || strcmp(reply->code, "connection") != 0) {
+        s->lost_in_a_row = 0;
+        return 0;
+    }
+    if (++s->lost_in_a_row < LOST_LIMIT)
+        return 0;
+    return ts_err_set(err, TS_EXIT_NO_DEVICE,
+                      "no worker can be kept: %d in a row were lost: %s%s%s", LOST_LIMIT,
+                      reply->text, reply->talk ? "\n" : "", reply->talk ? reply->talk : "");
+}
+
+/* ---- facts ---- */
+
+static void merge_check(struct ts_check *into, const cJSON *object, bool timed_size)
+{
+    struct ts_row row;
+
+    if (!object || cJSON_IsNull(object))
+        return;
+    ts_row_init(&row);
+    ts_check_from_json(&row.check, object);
+    if (!timed_size) {
+        ts_values_free(&into->at_size);
+        *into = row.check;
+        return;
+    }
+    into->sizes = (into->sizes > 0 ? into->sizes : 0) + row.check.sizes;
+    into->elements = (into->elements > 0 ? into->elements : 0) + row.check.elements;
+    if (row.check.worst < into->worst || row.check.at_count == 0) {
+        ts_values_free(&row.check.at_size);
+        return;
+    }
+    into->worst = row.check.worst;
+    into->at_count = row.check.at_count;
+    memcpy(into->at, row.check.at, sizeof(into->at));
+    ts_values_free(&into->at_size);
+    into->at_size = row.check.at_size;
+}
+
+/* Of a proof on check sizes only what does not depend on the size is the row's. */
+static void merge_geometry(struct ts_geometry *into, const cJSON *object, bool timed_size)
+{
+    struct ts_geometry told, *from = &told;
+
+    if (!object || cJSON_IsNull(object))
+        return;
+    ts_geometry_init(from);
+    ts_geometry_from_json(from, object);
+    if (timed_size && from->dims > 0) {
+        into->dims = from->dims;
+        memcpy(into->global, from->global, sizeof(into->global));
+        memcpy(into->local, from->local, sizeof(into->local));
+    }
+    if (into->local_bytes < 0)
+        into->local_bytes = from->local_bytes;
+    if (from->local_bytes_reported >= 0)
+        into->local_bytes_reported = from->local_bytes_reported;
+    if (from->work_group_limit >= 0)
+        into->work_group_limit = from->work_group_limit;
+    if (from->preferred_multiple >= 0)
+        into->preferred_multiple = from->preferred_multiple;
+    if (from->private_bytes >= 0)
+        into->private_bytes = from->private_bytes;
+    if (from->limit_rule) {
+        free(into->limit_rule);
+        into->limit_rule = ts_strdup(from->limit_rule);
+    }
+    ts_geometry_free(from);
+}
+
+/* The first build's time and log stay: later ones come from a cache. */
+static void merge_build(struct ts_build *into, const cJSON *object)
+{
+    if (!object || cJSON_IsNull(object) || into->build_ns >= 0)
+        return;
+    ts_build_from_json(into, object);
+}
+
+void ts_sweep_merge(struct ts_row *row, const cJSON *line, bool timed_size)
+{
+    merge_geometry(&row->geometry, ts_json_get(line, "geometry"), timed_size);
+    merge_build(&row->build, ts_json_get(line, "build"));
+    merge_check(&row->check, ts_json_get(line, "check"), timed_size);
+}
+
+void ts_sweep_take_talk(struct ts_row *row, const char *talk)
+{
+    if (!talk || row->talk)
+        return;
+    row->talk = ts_strdup(talk);
+}
+
+bool ts_sweep_take_failure(struct ts_row *row, const struct ts_reply *reply)
+{
+    const cJSON *reason;
+    enum ts_status status;
+
+    if (reply->kind == TS_REPLY_LOST) {
+        ts_row_set_status(row, reply->status, reply->code, "%s", reply->text);
+        return true;
+    }
+    if (!ts_status_by_name(ts_json_string(reply->line, "status", ""), &status)) {
+        ts_row_set_status(row, TS_CRASHED, "protocol", "the worker told no known status");
+        return true;
+    }
+    if (status == TS_OK)
+        return false;
+    reason = ts_json_get(reply->line, "reason");
+    ts_row_set_status(row, status, ts_json_string(reason, "code", "protocol"), "%s",
+                      ts_json_string(reason, "text", ""));
+    return true;
+}
+
+/* ---- where the time went ---- */
+
+void ts_sweep_book(struct phase_time *phase, const struct ts_reply *reply)
+{
+    const cJSON *spent = ts_json_get(reply->line, "spent_ns");
+
+    phase->build_ns += ts_json_int(spent, "build", 0);
+    phase->reference_ns += ts_json_int(spent, "reference", 0);
+    phase->prove_ns += ts_json_int(spent, "prove", 0);
+    phase->time_ns += ts_json_int(spent, "time", 0);
+}
+
+static void add_phase(cJSON *into, const char *key, const struct phase_time *phase)
+{
+    cJSON *object = ts_json_add_object(into, key);
+
+    ts_json_add_int(object, "workers", phase->workers);
+    ts_json_add_int(object, "wall_ns", phase->wall_ns);
+    ts_json_add_int(object, "build_ns", phase->build_ns);
+    ts_json_add_int(object, "reference_ns", phase->reference_ns);
+    ts_json_add_int(object, "prove_ns", phase->prove_ns);
+    ts_json_add_int(object, "time_ns", phase->time_ns);
+}
+
+cJSON *ts_sweep_spent_to_json(const struct sweep *s)
+{
+    cJSON *spent = cJSON_CreateObject();
+
+    add_phase(spent, "prove", &s->proving);
+    add_phase(spent, "time", &s->timing);
+    return spent;
+}
+
+/* ---- the device ---- */
+
+static int call_probe(struct sweep *s, struct ts_job *job, struct ts_reply *reply,
+                      struct ts_err *err)
+{
+    const char *digest = s->probe.digest, *text = s->probe.text;
+
+    job->code.source = ts_strdup(digest);
+    job->code.options = ts_strdup(TS_PROBE_OPTIONS);
+    ts_crew_call(s->crew, s->seat, job, &digest, &text, 1, reply);
+    ts_job_free(job);
+    if (reply->kind == TS_REPLY_SIGNAL)
+        return 0;
+    if (reply->kind == TS_REPLY_LOST)
+        return ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s%s", s->run->device.name, reply->text,
+                          reply->talk ? "\n" : "", reply->talk ? reply->talk : "");
+    return 0;
+}
+
+static int take_opened(struct sweep *s, const struct ts_reply *reply, struct ts_err *err)
+{
+    const cJSON *reason = ts_json_get(reply->line, "reason");
+    const cJSON *clock = ts_json_get(reply->line, "clock");
+
+    if (strcmp(ts_json_string(reply->line, "status", ""), "ok") != 0)
+        return ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s", s->run->device.name,
+                          ts_json_string(reason, "text", "the worker cannot take the device"));
+    cJSON_Delete(s->run->host);
+    cJSON_Delete(s->run->environment);
+    s->run->host = cJSON_Duplicate(ts_json_get(reply->line, "host"), true);
+    s->run->environment = cJSON_Duplicate(ts_json_get(reply->line, "environment"), true);
+    ts_clock_free(&s->run->clock);
+    memset(&s->run->clock, 0, sizeof(s->run->clock));
+    ts_clock_from_json(&s->run->clock, clock);
+    for (size_t i = 0; i < s->run->clock.warning_count; i++)
+        ts_progress_say(s->progress, "warning: %s: %s", s->run->device.name,
+                        s->run->clock.warnings[i]);
+    return 0;
+}
+
+int ts_sweep_open_device(struct sweep *s, struct ts_err *err)
+{
+    struct ts_job open = {
+        .verb = TS_JOB_OPEN,
+        .platform_index = s->run->device.platform_index,
+        .device_index = s->run->device.device_index,
+        .device_id = ts_strdup(s->run->device.id),
+        .audit = true,
+    };
+    struct ts_job peaks = {.verb = TS_JOB_PEAKS};
+    struct ts_reply reply = {0};
+    int result;
+
+    /* This worker takes the device by the audit; those after it take it by themselves. */
+    ts_crew_use_device(s->crew, NULL);
+    if (ts_sweep_need_seat(s, err) < 0) {
+        ts_job_free(&open);
+        return -1;
+    }
+    result = call_probe(s, &open, &reply, err);
+    if (result == 0 && reply.kind == TS_REPLY_DONE)
+        result = take_opened(s, &reply, err);
+    ts_reply_free(&reply);
+    ts_crew_use_device(s->crew, &s->run->device);
+    if (result < 0 || ts_signal_pending())
+        return result;
+    result = call_probe(s, &peaks, &reply, err);
+    if (result == 0 && reply.kind == TS_REPLY_DONE) {
+        ts_peaks_from_json(&s->run->peaks, ts_json_get(reply.line, "peaks"));
+        if (strcmp(ts_json_string(reply.line, "status", ""), "ok") != 0)
+            ts_progress_say(s->progress, "warning: %s: the ceilings could not be measured: %s",
+                            s->run->device.name,
+                            ts_json_string(ts_json_get(reply.line, "reason"), "text", "?"));
+    }
+    ts_reply_free(&reply);
+    return result;
+}

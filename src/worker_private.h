@@ -1,0 +1,78 @@
+/* worker_private.h: shared by worker*.c alone. */
+#ifndef TS_WORKER_PRIVATE_H
+#define TS_WORKER_PRIVATE_H
+
+#include "job.h"
+#include "ocl.h"
+#include "rig.h"
+#include "truth.h"
+#include "worker.h"
+
+/* What a job is doing. */
+enum ts_stage {
+    TS_STAGE_NONE,
+    TS_STAGE_BUILD,
+    TS_STAGE_REFERENCE,
+    TS_STAGE_PROVE,
+    TS_STAGE_TIME,
+    TS_STAGE_COUNT
+};
+
+struct ts_worker {
+    int out;        /* protocol lines go here; descriptor 1 is standard error */
+    int64_t job_id; /* in hand */
+    enum ts_stage stage;
+    int64_t stage_began_ns;
+    int64_t spent_ns[TS_STAGE_COUNT]; /* of the job in hand, by stage */
+    struct ts_ocl *ocl;
+    struct ts_bench *bench;
+    struct ts_truth *truth;
+};
+
+/* The job in hand enters a stage: tells the parent, and books the time of the stage before. */
+void ts_worker_stage(struct ts_worker *worker, enum ts_stage stage);
+
+/* What a prove or time job found, for its `done` line. */
+struct ts_outcome {
+    struct ts_fault fault; /* status TS_OK: right */
+    struct ts_rig_facts facts;
+    struct ts_check check;
+    bool has_visit;
+    int64_t first_ns; /* host time of the first launch at this size in this job */
+    struct ts_visit_result visit;
+};
+
+/* Does one proof: passes over the launches from the start state, outputs poisoned before each,
+ * everything compared; adds to outcome->check. 0, or -1 with outcome->fault. */
+struct ts_proof_plan {
+    const struct ts_job *job;
+    size_t instance; /* index into job->instances */
+    enum ts_pattern pattern;
+    int rounds; /* 1 or 2: how often, with other poison */
+    int64_t passes;
+    bool whole; /* compare everything, never a sample */
+};
+int ts_worker_prove_rig(struct ts_worker *worker, struct ts_rig *rig,
+                        const struct ts_proof_plan *plan, struct ts_outcome *outcome);
+/* After timing: one launch over outputs left as they are must still be right. */
+int ts_worker_prove_again(struct ts_worker *worker, struct ts_rig *rig,
+                          const struct ts_proof_plan *plan, struct ts_outcome *outcome);
+
+/* The verbs. The outcome is initialised; they set its fault. */
+void ts_worker_prove(struct ts_worker *worker, const struct ts_job *job,
+                     struct ts_outcome *outcome);
+void ts_worker_time(struct ts_worker *worker, const struct ts_job *job, struct ts_outcome *outcome);
+
+/* Probe kernels: the clock audit and the ceilings. -1 with the fault. */
+int ts_worker_audit(struct ts_worker *worker, const struct ts_code *code, struct ts_clock *clock,
+                    struct ts_fault *fault);
+struct ts_peaks;
+int ts_worker_peaks(struct ts_worker *worker, const struct ts_code *code, struct ts_peaks *peaks,
+                    struct ts_fault *fault);
+
+/* What the results tell of the host that the worker runs on, and the variables that steer drivers.
+ */
+cJSON *ts_worker_host(void);
+cJSON *ts_worker_environment(void);
+
+#endif

@@ -1,0 +1,341 @@
+/* worker_probe.c: the clock audit and the ceilings, by the kernels of kernels/probe.cl (its header
+ * comment gives each kernel's geometry and the formulas for bytes and flops). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+#include "metric.h"
+#include "worker_private.h"
+
+#define EMPTY_LAUNCHES 30
+#define BUSY_LAUNCHES 15
+#define BUSY_NS 2000000
+#define PROBE_ITEMS 256
+#define PEAK_SAMPLES 7
+#define PEAK_NS 3000000
+
+/* A probe kernel with its program, set up by hand: probes are no configurations of a spec. */
+struct probe {
+    struct ts_ocl *ocl;
+    struct ts_ocl_program *program;
+    struct ts_ocl_kernel *kernel;
+    int64_t global, local;
+};
+
+static void probe_close(struct probe *probe)
+{
+    ts_ocl_kernel_close(probe->kernel);
+    ts_ocl_program_close(probe->program);
+    memset(probe, 0, sizeof(*probe));
+}
+
+static int probe_open(struct ts_worker *worker, struct probe *probe, const struct ts_code *code,
+                      const char *options, const char *name, struct ts_fault *fault)
+{
+    const char *text = ts_bench_source(worker->bench, code->source);
+    struct ts_ocl_kernel_info info;
+    int64_t build_ns;
+    char *log = NULL;
+
+    memset(probe, 0, sizeof(*probe));
+    probe->ocl = worker->ocl;
+    if (!text)
+        return ts_fault_set(fault, TS_BUILD_FAILED, "compiler", "source %s was never sent",
+                            code->source);
+    probe->program = ts_ocl_build(worker->ocl, text, options, &build_ns, &log, fault);
+    free(log);
+    if (!probe->program)
+        return -1;
+    probe->kernel = ts_ocl_kernel_open(probe->program, name, &info, fault);
+    if (!probe->kernel) {
+        probe_close(probe);
+        return -1;
+    }
+    return 0;
+}
+
+/* One launch; its stamps and the host's time around it. */
+static int probe_launch(struct probe *probe, struct ts_stamp *stamp, int64_t *host_ns,
+                        struct ts_fault *fault)
+{
+    int64_t begin = ts_now_ns();
+
+    if (ts_ocl_launch(probe->ocl, probe->kernel, 1, &probe->global, &probe->local, 0, fault) < 0 ||
+        ts_ocl_finish(probe->ocl, fault) < 0)
+        return -1;
+    *host_ns = ts_now_ns() - begin;
+    *stamp = ts_ocl_stamp(probe->ocl, 0);
+    return 0;
+}
+
+/* ---- clock ---- */
+
+static int sample_empty(struct ts_worker *worker, const struct ts_code *code,
+                        struct ts_ocl_buffer *out, struct ts_stamp *stamps, int64_t *host_ns,
+                        struct ts_fault *fault)
+{
+    struct probe probe;
+    int result = -1;
+
+    if (probe_open(worker, &probe, code, code->options, "probe_empty", fault) < 0)
+        return -1;
+    probe.global = probe.local = 64;
+    if (ts_ocl_arg_buffer(probe.kernel, 0, out, fault) < 0)
+        goto out;
+    /* The first launches finish the compiling. */
+    for (int i = -3; i < EMPTY_LAUNCHES; i++) {
+        int at = i < 0 ? 0 : i;
+        if (probe_launch(&probe, &stamps[at], &host_ns[at], fault) < 0)
+            goto out;
+    }
+    result = 0;
+out:
+    probe_close(&probe);
+    return result;
+}
+
+static int sample_busy(struct ts_worker *worker, const struct ts_code *code,
+                       struct ts_ocl_buffer *out, struct ts_stamp *stamps, int64_t *host_ns,
+                       struct ts_fault *fault)
+{
+    uint32_t rounds = 4096;
+    struct probe probe;
+    int result = -1;
+
+    if (probe_open(worker, &probe, code, code->options, "probe_busy", fault) < 0)
+        return -1;
+    probe.global = PROBE_ITEMS;
+    probe.local = 64;
+    if (ts_ocl_arg_buffer(probe.kernel, 0, out, fault) < 0 ||
+        ts_ocl_arg_value(probe.kernel, 1, &rounds, sizeof(rounds), fault) < 0 ||
+        probe_launch(&probe, &stamps[0], &host_ns[0], fault) < 0)
+        goto out;
+    do {
+        rounds *= 2;
+        if (ts_ocl_arg_value(probe.kernel, 1, &rounds, sizeof(rounds), fault) < 0 ||
+            probe_launch(&probe, &stamps[0], &host_ns[0], fault) < 0)
+            goto out;
+    } while (host_ns[0] < BUSY_NS && rounds < (1u << 28));
+    for (int i = 0; i < BUSY_LAUNCHES; i++) {
+        if (probe_launch(&probe, &stamps[i], &host_ns[i], fault) < 0)
+            goto out;
+    }
+    result = 0;
+out:
+    probe_close(&probe);
+    return result;
+}
+
+int ts_worker_audit(struct ts_worker *worker, const struct ts_code *code, struct ts_clock *clock,
+                    struct ts_fault *fault)
+{
+    struct ts_stamp empty[EMPTY_LAUNCHES], busy[BUSY_LAUNCHES];
+    int64_t empty_host_ns[EMPTY_LAUNCHES], busy_host_ns[BUSY_LAUNCHES];
+    struct ts_clock_samples samples = {empty, empty_host_ns, EMPTY_LAUNCHES,
+                                       busy,  busy_host_ns,  BUSY_LAUNCHES};
+    struct ts_ocl_buffer *out =
+        ts_ocl_buffer_open(worker->ocl, PROBE_ITEMS * (int64_t)sizeof(uint32_t), fault);
+    int result = -1;
+
+    if (out && sample_empty(worker, code, out, empty, empty_host_ns, fault) == 0 &&
+        sample_busy(worker, code, out, busy, busy_host_ns, fault) == 0) {
+        ts_clock_audit(clock, &samples);
+        result = 0;
+    }
+    ts_ocl_buffer_close(out);
+    return result;
+}
+
+/* ---- ceilings ---- */
+
+/* The fastest of several launches by the host's clock, launches back to back until they last long
+ * enough that the host's part does not matter. */
+static int fastest_ns(struct probe *probe, double *best_ns, struct ts_fault *fault)
+{
+    int64_t batch = 1, elapsed_ns = 0;
+
+    *best_ns = 0;
+    for (int sample = -1; sample < PEAK_SAMPLES; sample++) {
+        int64_t begin = ts_now_ns();
+        for (int64_t i = 0; i < batch; i++) {
+            if (ts_ocl_launch(probe->ocl, probe->kernel, 1, &probe->global, &probe->local, -1,
+                              fault) < 0)
+                return -1;
+        }
+        if (ts_ocl_finish(probe->ocl, fault) < 0)
+            return -1;
+        elapsed_ns = ts_now_ns() - begin;
+        if (elapsed_ns < 1)
+            elapsed_ns = 1;
+        if (sample <
+            0) { /* the first launch also compiles: it only scales the batch, if it is short */
+            batch = elapsed_ns < PEAK_NS ? PEAK_NS / elapsed_ns + 1 : 1;
+            continue;
+        }
+        double each = (double)elapsed_ns / (double)batch;
+        if (*best_ns == 0 || each < *best_ns)
+            *best_ns = each;
+        if (elapsed_ns < PEAK_NS && batch < 4096)
+            batch = batch * PEAK_NS / elapsed_ns + 1;
+    }
+    return 0;
+}
+
+static int64_t units(struct ts_worker *worker)
+{
+    int64_t count = ts_ocl_device(worker->ocl)->number[TS_DEVICE_MAX_COMPUTE_UNITS];
+
+    return count > 0 ? count : 1;
+}
+
+static bool is_cpu(struct ts_worker *worker)
+{
+    return !strcmp(ts_ocl_device(worker->ocl)->type, "cpu");
+}
+
+/* Far beyond a cache, within a sixteenth of the memory. */
+static int64_t copy_bytes(struct ts_worker *worker)
+{
+    const struct ts_device *device = ts_ocl_device(worker->ocl);
+    int64_t bytes = is_cpu(worker) ? (int64_t)128 << 20 : (int64_t)1 << 30;
+    int64_t memory = device->number[TS_DEVICE_GLOBAL_MEM_SIZE];
+    int64_t allocation = device->number[TS_DEVICE_MAX_MEM_ALLOC_SIZE];
+
+    if (memory > 0 && bytes > memory / 16)
+        bytes = memory / 16;
+    if (allocation > 0 && bytes > allocation / 2)
+        bytes = allocation / 2;
+    return bytes / 16384 * 16384;
+}
+
+static int peak_copy(struct ts_worker *worker, const struct ts_code *code, double *bytes_per_s,
+                     struct ts_fault *fault)
+{
+    int64_t bytes = copy_bytes(worker);
+    uint64_t n4 = (uint64_t)bytes / 16;
+    struct ts_ocl_buffer *src = ts_ocl_buffer_open(worker->ocl, bytes, fault), *dst = NULL;
+    struct probe probe = {0};
+    float one = 1.0f;
+    double ns;
+    int result = -1;
+
+    if (src)
+        dst = ts_ocl_buffer_open(worker->ocl, bytes, fault);
+    if (!dst || ts_ocl_buffer_fill(src, &one, sizeof(one), fault) < 0 ||
+        ts_ocl_buffer_fill(dst, &one, sizeof(one), fault) < 0 ||
+        probe_open(worker, &probe, code, code->options, "probe_copy", fault) < 0)
+        goto out;
+    probe.local = 256;
+    probe.global = ((int64_t)n4 + 255) / 256 * 256;
+    if (ts_ocl_arg_buffer(probe.kernel, 0, src, fault) < 0 ||
+        ts_ocl_arg_buffer(probe.kernel, 1, dst, fault) < 0 ||
+        ts_ocl_arg_value(probe.kernel, 2, &n4, sizeof(n4), fault) < 0 ||
+        fastest_ns(&probe, &ns, fault) < 0)
+        goto out;
+    *bytes_per_s = 2.0 * (double)bytes / ns * 1e9;
+    result = 0;
+out:
+    probe_close(&probe);
+    ts_ocl_buffer_close(src);
+    ts_ocl_buffer_close(dst);
+    return result;
+}
+
+/* The widest vectors suit a CPU, one lane a work-item a GPU: the best of a few widths is the
+ * ceiling. */
+static const int widths[] = {1, 4, 16};
+
+struct width_probe {
+    const char *kernel, *define;
+    int64_t (*local)(int width);
+    double (*amount)(int width, int32_t rounds); /* flops or bytes a work-item */
+    int32_t rounds;                              /* second argument; 0: none (a and b instead) */
+};
+
+static int64_t fma_local(int width)
+{
+    (void)width;
+    return 64;
+}
+
+static double fma_flops(int width, int32_t rounds)
+{
+    (void)rounds;
+    return 16.0 * width * 512; /* PROBE_FMA_ROUNDS */
+}
+
+static int64_t local_local(int width)
+{
+    return 256 / width;
+}
+
+static double local_bytes(int width, int32_t rounds)
+{
+    return (double)rounds * 8 * 4 * width; /* PROBE_LOCAL_READS floats of the width */
+}
+
+static int try_width(struct ts_worker *worker, const struct ts_code *code,
+                     const struct width_probe *kind, int width, double *per_s,
+                     struct ts_fault *fault)
+{
+    int64_t items = units(worker) * (is_cpu(worker) ? 256 : 8192);
+    char *options = ts_printf("%s -D%s=%d", code->options, kind->define, width);
+    struct ts_ocl_buffer *out = ts_ocl_buffer_open(worker->ocl, items * 4, fault);
+    struct probe probe = {0};
+    float a = 0.5f, b = 0.25f;
+    double ns;
+    int result = -1;
+
+    if (!out || probe_open(worker, &probe, code, options, kind->kernel, fault) < 0)
+        goto out;
+    probe.local = kind->local(width);
+    probe.global = items / probe.local * probe.local;
+    if (ts_ocl_arg_buffer(probe.kernel, 0, out, fault) < 0)
+        goto out;
+    if (kind->rounds) {
+        if (ts_ocl_arg_value(probe.kernel, 1, &kind->rounds, sizeof(kind->rounds), fault) < 0)
+            goto out;
+    } else if (ts_ocl_arg_value(probe.kernel, 1, &a, sizeof(a), fault) < 0 ||
+               ts_ocl_arg_value(probe.kernel, 2, &b, sizeof(b), fault) < 0) {
+        goto out;
+    }
+    if (fastest_ns(&probe, &ns, fault) < 0)
+        goto out;
+    *per_s = (double)probe.global * kind->amount(width, kind->rounds) / ns * 1e9;
+    result = 0;
+out:
+    probe_close(&probe);
+    ts_ocl_buffer_close(out);
+    free(options);
+    return result;
+}
+
+/* A width that the device refuses is passed over; 0 when it refuses all. */
+static double peak_of_widths(struct ts_worker *worker, const struct ts_code *code,
+                             const struct width_probe *kind)
+{
+    double best = 0;
+
+    for (size_t i = 0; i < TS_COUNT(widths); i++) {
+        struct ts_fault fault = {0};
+        double per_s = 0;
+        if (try_width(worker, code, kind, widths[i], &per_s, &fault) == 0 && per_s > best)
+            best = per_s;
+        ts_fault_clear(&fault);
+    }
+    return best;
+}
+
+int ts_worker_peaks(struct ts_worker *worker, const struct ts_code *code, struct ts_peaks *peaks,
+                    struct ts_fault *fault)
+{
+    const struct width_probe fma = {"probe_fma", "FMA_WIDTH", fma_local, fma_flops, 0};
+    const struct width_probe local = {"probe_local", "LOCAL_WIDTH", local_local, local_bytes, 200};
+
+    memset(peaks, 0, sizeof(*peaks));
+    if (peak_copy(worker, code, &peaks->copy_bytes_per_s, fault) < 0)
+        return -1;
+    peaks->fma_flops_per_s = peak_of_widths(worker, code, &fma);
+    peaks->local_bytes_per_s = peak_of_widths(worker, code, &local);
+    return 0;
+}

@@ -1,0 +1,431 @@
+/* worker_prove.c: proving a configuration right (design.md section 4). */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker_private.h"
+
+/* Iterations are proven after one, two and three launches on the check sizes. */
+#define ITERATED_PASSES 3
+
+/* One proof under way. */
+struct proof {
+    struct ts_worker *worker;
+    struct ts_rig *rig;
+    const struct ts_proof_plan *plan;
+    const struct ts_instance *instance;
+    const struct ts_inputs *inputs;
+    struct ts_outcome *outcome;
+    int round;
+    int64_t pass; /* from 1 */
+    bool poisoned;
+    void **state; /* per argument: what its buffer must hold as input of this pass (owned copies of
+                   * earlier outputs), NULL: the inputs as uploaded */
+};
+
+static bool is_output(const struct ts_job_arg *arg)
+{
+    return arg->kind == TS_ARG_OUT || arg->kind == TS_ARG_INOUT;
+}
+
+static struct ts_fault *fault_of(struct proof *p)
+{
+    return &p->outcome->fault;
+}
+
+/* " (size W=100 H=110, all inputs 1, launch 2)": where a fault was seen, as far as it is not plain.
+ */
+static void add_where(struct proof *p, struct ts_text *text)
+{
+    ts_text_puts(text, " (size ");
+    ts_values_print(&p->instance->size, "", " ", text);
+    if (p->plan->pattern != TS_PATTERN_SPEC)
+        ts_text_printf(text, ", %s", ts_pattern_name(p->plan->pattern));
+    if (p->pass > 1)
+        ts_text_printf(text, ", after %" PRId64 " launches", p->pass);
+    if (!p->poisoned)
+        ts_text_puts(text, ", after timing");
+    ts_text_puts(text, ")");
+}
+
+static int wrong(struct proof *p, const char *code, struct ts_text *text)
+{
+    const char *prefix = "";
+
+    /* What was right once and then is not depends on something that a proof does not set. */
+    if (p->round > 0 &&
+        (!strcmp(code, "mismatch") || !strcmp(code, "unwritten") || !strcmp(code, "not-finite"))) {
+        code = "unstable-result";
+        prefix = "right on the first launch, not on the second: ";
+    }
+    add_where(p, text);
+    ts_fault_set(fault_of(p), TS_WRONG, code, "%s%s", prefix, text->text);
+    ts_text_free(text);
+    return -1;
+}
+
+static void add_index(const struct ts_job_arg *arg, int64_t flat, struct ts_text *text)
+{
+    int64_t at[4];
+
+    ts_unflatten(flat, arg->shape, arg->dims, at);
+    for (int d = 0; d < arg->dims; d++)
+        ts_text_printf(text, "[%" PRId64 "]", at[d]);
+}
+
+/* ---- the steps of a pass ---- */
+
+static int check_inputs(struct proof *p)
+{
+    for (size_t i = 0; i < p->instance->arg_count; i++) {
+        const struct ts_job_arg *arg = &p->instance->args[i];
+        const void *want = p->state[i] ? p->state[i] : p->inputs->data[i];
+        size_t bytes = (size_t)ts_job_arg_bytes(arg);
+        struct ts_text text = {0};
+        void *got;
+        bool same;
+
+        if (arg->kind != TS_ARG_IN)
+            continue;
+        got = malloc(bytes);
+        if (!got)
+            return ts_fault_set(fault_of(p), TS_SKIPPED, "allocation", "the host has no memory");
+        if (ts_rig_read(p->rig, i, got, fault_of(p)) < 0) {
+            free(got);
+            return -1;
+        }
+        same = !memcmp(got, want, bytes);
+        free(got);
+        if (!same) {
+            fault_of(p)->retire = true;
+            ts_text_printf(&text, "writes into its input \"%s\"", arg->name);
+            return wrong(p, "input-changed", &text);
+        }
+    }
+    return 0;
+}
+
+static const struct ts_want *find_want(const struct ts_expected *expected, size_t arg)
+{
+    for (size_t i = 0; expected && i < expected->count; i++) {
+        if (expected->wants[i].arg == arg)
+            return &expected->wants[i];
+    }
+    return NULL;
+}
+
+static void note_worst(struct proof *p, const struct ts_job_arg *arg, const struct ts_proof *proof)
+{
+    struct ts_check *check = &p->outcome->check;
+
+    check->elements += proof->compared;
+    if (proof->worst < check->worst || proof->worst_at < 0)
+        return;
+    check->worst = proof->worst;
+    check->at_count = arg->dims;
+    ts_unflatten(proof->worst_at, arg->shape, arg->dims, check->at);
+    ts_values_free(&check->at_size);
+    ts_values_copy(&check->at_size, &p->instance->size);
+}
+
+static void compare(struct proof *p, const struct ts_job_arg *arg, const struct ts_want *want,
+                    const void *got, struct ts_proof *proof)
+{
+    int64_t at = 0;
+
+    ts_proof_init(proof);
+    if (want->array) {
+        ts_proof_add_array(proof, arg->type, got, want->array, arg->count, p->plan->job->tolerance);
+        return;
+    }
+    for (size_t i = 0; i < want->slice_count; i++) {
+        ts_proof_add(proof, arg->type, got, want->slices[i].first, want->slices[i].count,
+                     want->value + at, want->scale + at, p->plan->job->tolerance);
+        at += want->slices[i].count;
+    }
+}
+
+static int check_output(struct proof *p, size_t index, const struct ts_want *want, const void *got)
+{
+    const struct ts_job_arg *arg = &p->instance->args[index];
+    struct ts_text text = {0};
+    struct ts_proof proof;
+    int64_t at = -1;
+
+    if (p->poisoned && arg->kind == TS_ARG_OUT)
+        at = ts_poison_find(arg->type, got, (size_t)arg->count, p->round);
+    if (at >= 0) {
+        ts_text_printf(&text, "%s", arg->name);
+        add_index(arg, at, &text);
+        ts_text_puts(&text, " was never written");
+        return wrong(p, "unwritten", &text);
+    }
+    at = ts_find_not_finite(arg->type, got, arg->count);
+    if (at >= 0) {
+        ts_text_printf(&text, "%s", arg->name);
+        add_index(arg, at, &text);
+        ts_text_printf(&text, " is %g", ts_elem_read(arg->type, got, (size_t)at));
+        return wrong(p, "not-finite", &text);
+    }
+    if (!want)
+        return 0;
+    compare(p, arg, want, got, &proof);
+    note_worst(p, arg, &proof);
+    if (proof.bad == 0)
+        return 0;
+    ts_text_printf(&text, "%s", arg->name);
+    add_index(arg, proof.worst_at, &text);
+    ts_text_printf(&text,
+                   " is %.9g, expected %.9g; %" PRId64 " of %" PRId64
+                   " elements beyond the tolerance, first at ",
+                   proof.worst_got, proof.worst_want, proof.bad, proof.compared);
+    add_index(arg, proof.first_bad_at, &text);
+    return wrong(p, "mismatch", &text);
+}
+
+/* Outputs of this pass become the inputs of the next where a swap says so. */
+static void keep_state(struct proof *p, size_t arg, void *got)
+{
+    for (size_t i = 0; i < p->instance->swap_count; i++) {
+        const struct ts_job_swap *swap = &p->instance->swaps[i];
+        size_t other = swap->a == arg ? swap->b : swap->b == arg ? swap->a : SIZE_MAX;
+        if (other != SIZE_MAX && p->instance->args[other].kind == TS_ARG_IN) {
+            free(p->state[other]);
+            p->state[other] = got;
+            return;
+        }
+    }
+    free(got);
+}
+
+static int check_outputs(struct proof *p, const struct ts_expected *expected)
+{
+    void **got = ts_alloc(p->instance->arg_count, sizeof(*got));
+    int result = 0;
+
+    for (size_t i = 0; i < p->instance->arg_count && result == 0; i++) {
+        const struct ts_job_arg *arg = &p->instance->args[i];
+        if (!is_output(arg))
+            continue;
+        got[i] = malloc((size_t)ts_job_arg_bytes(arg));
+        if (!got[i])
+            result = ts_fault_set(fault_of(p), TS_SKIPPED, "allocation", "the host has no memory");
+        else if (ts_rig_read(p->rig, i, got[i], fault_of(p)) < 0 ||
+                 check_output(p, i, find_want(expected, i), got[i]) < 0)
+            result = -1;
+    }
+    for (size_t i = 0; i < p->instance->arg_count; i++) {
+        if (got[i])
+            keep_state(p, i, got[i]);
+    }
+    free(got);
+    return result;
+}
+
+/* ---- expected values ---- */
+
+/* By a variant: its kernels run on the same inputs, and what they wrote is kept. */
+static const struct ts_expected *run_reference(struct proof *p)
+{
+    const struct ts_job *job = p->plan->job;
+    const struct ts_instance *instance = &job->reference_instances[p->plan->instance];
+    struct ts_fault *fault = fault_of(p);
+    const struct ts_expected *expected = NULL;
+    const struct ts_inputs *inputs =
+        ts_truth_inputs(p->worker->truth, instance, job->seed, p->plan->pattern, fault);
+    struct ts_rig *rig =
+        inputs ? ts_rig_open(p->worker->bench, &job->reference_code, instance, NULL, fault) : NULL;
+    size_t *args = ts_alloc(p->instance->arg_count, sizeof(*args)), count = 0;
+    void **arrays = ts_alloc(p->instance->arg_count, sizeof(*arrays));
+    int64_t *bytes = ts_alloc(p->instance->arg_count, sizeof(*bytes));
+
+    if (!rig || ts_rig_upload(rig, inputs, true, fault) < 0)
+        goto out;
+    for (int64_t pass = 1; pass <= p->pass; pass++) {
+        if (pass > 1)
+            ts_rig_swap(rig);
+        if (ts_rig_poison(rig, 0, fault) < 0 || ts_rig_launch(rig, -1, fault) < 0 ||
+            ts_rig_finish(rig, fault) < 0)
+            goto out;
+    }
+    for (size_t i = 0; i < p->instance->arg_count; i++) {
+        const struct ts_job_arg *arg = &p->instance->args[i];
+        size_t source = SIZE_MAX;
+
+        for (size_t j = 0; j < instance->arg_count && is_output(arg); j++) {
+            if (!strcmp(instance->args[j].name, arg->name))
+                source = j;
+        }
+        if (source == SIZE_MAX || instance->args[source].count != arg->count)
+            continue;
+        args[count] = i;
+        bytes[count] = ts_job_arg_bytes(arg);
+        arrays[count] = malloc((size_t)bytes[count]);
+        if (!arrays[count])
+            goto out;
+        if (ts_rig_read(rig, source, arrays[count++], fault) < 0)
+            goto out;
+    }
+    expected = ts_truth_store(p->worker->truth, &job->reference_code, p->inputs, p->pass, args,
+                              arrays, bytes, count);
+out:
+    for (size_t i = 0; i < count && !expected; i++)
+        free(arrays[i]);
+    ts_rig_close(rig);
+    free(args);
+    free(arrays);
+    free(bytes);
+    return expected;
+}
+
+static const struct ts_expected *expect(struct proof *p)
+{
+    const struct ts_job *job = p->plan->job;
+    const struct ts_expected *expected = NULL;
+
+    ts_worker_stage(p->worker, TS_STAGE_PROVE);
+    if (job->reference) {
+        expected = ts_truth_expected(p->worker->truth, job->reference, p->instance, p->inputs,
+                                     p->pass, p->plan->whole, job->seed, fault_of(p));
+    } else if (job->reference_code.source) {
+        expected = ts_truth_stored(p->worker->truth, &job->reference_code, p->inputs, p->pass);
+        if (!expected)
+            expected = run_reference(p);
+    }
+    return expected;
+}
+
+/* ---- proofs ---- */
+
+static int check_pass(struct proof *p, const struct ts_expected *expected)
+{
+    if (ts_rig_check_guards(p->rig, fault_of(p)) < 0 || check_inputs(p) < 0)
+        return -1;
+    return check_outputs(p, expected);
+}
+
+static int prove_pass(struct proof *p)
+{
+    /* Before the launch, because a reference by variant borrows the same buffers. */
+    const struct ts_expected *expected = expect(p);
+    int64_t begin;
+
+    if (fault_of(p)->status != TS_OK)
+        return -1;
+    if (p->pass > 1)
+        ts_rig_swap(p->rig);
+    if (ts_rig_poison(p->rig, p->round, fault_of(p)) < 0)
+        return -1;
+    begin = ts_now_ns();
+    if (ts_rig_launch(p->rig, -1, fault_of(p)) < 0 || ts_rig_finish(p->rig, fault_of(p)) < 0)
+        return -1;
+    if (p->outcome->first_ns < 0)
+        p->outcome->first_ns = ts_now_ns() - begin;
+    return check_pass(p, expected);
+}
+
+static int begin_proof(struct proof *p, struct ts_worker *worker, struct ts_rig *rig,
+                       const struct ts_proof_plan *plan, struct ts_outcome *outcome)
+{
+    memset(p, 0, sizeof(*p));
+    p->worker = worker;
+    p->rig = rig;
+    p->plan = plan;
+    p->instance = &plan->job->instances[plan->instance];
+    p->outcome = outcome;
+    p->inputs =
+        ts_truth_inputs(worker->truth, p->instance, plan->job->seed, plan->pattern, fault_of(p));
+    if (!p->inputs)
+        return -1;
+    p->state = ts_alloc(p->instance->arg_count, sizeof(*p->state));
+    return 0;
+}
+
+static void forget_state(struct proof *p)
+{
+    for (size_t i = 0; p->state && i < p->instance->arg_count; i++) {
+        free(p->state[i]);
+        p->state[i] = NULL;
+    }
+}
+
+int ts_worker_prove_rig(struct ts_worker *worker, struct ts_rig *rig,
+                        const struct ts_proof_plan *plan, struct ts_outcome *outcome)
+{
+    struct proof p;
+    int result = begin_proof(&p, worker, rig, plan, outcome);
+
+    p.poisoned = true;
+    for (p.round = 0; p.round < plan->rounds && result == 0; p.round++) {
+        result = ts_rig_upload(rig, p.inputs, true, &outcome->fault);
+        for (p.pass = 1; p.pass <= plan->passes && result == 0; p.pass++)
+            result = prove_pass(&p);
+        forget_state(&p);
+    }
+    free(p.state);
+    return result;
+}
+
+int ts_worker_prove_again(struct ts_worker *worker, struct ts_rig *rig,
+                          const struct ts_proof_plan *plan, struct ts_outcome *outcome)
+{
+    const struct ts_expected *expected;
+    struct proof p;
+    int result = begin_proof(&p, worker, rig, plan, outcome);
+
+    p.pass = 1;
+    if (result == 0) {
+        expected = expect(&p);
+        result = outcome->fault.status == TS_OK ? 0 : -1;
+        if (result == 0 &&
+            (ts_rig_upload(rig, p.inputs, false, &outcome->fault) < 0 ||
+             ts_rig_launch(rig, -1, &outcome->fault) < 0 ||
+             ts_rig_finish(rig, &outcome->fault) < 0 || check_pass(&p, expected) < 0))
+            result = -1;
+    }
+    forget_state(&p);
+    free(p.state);
+    return result;
+}
+
+/* ---- the verb ---- */
+
+static int prove_instance(struct ts_worker *worker, const struct ts_job *job, size_t index,
+                          struct ts_outcome *outcome)
+{
+    const struct ts_instance *instance = &job->instances[index];
+    int patterns = ts_truth_has_random(instance) ? TS_PATTERN_COUNT : 1;
+    struct ts_rig *rig;
+    int result = 0;
+
+    /* Facts of the geometry are those of the last size; what the build tells is the same for all.
+     */
+    ts_worker_stage(worker, TS_STAGE_BUILD);
+    ts_rig_facts_free(&outcome->facts);
+    rig = ts_rig_open(worker->bench, &job->code, instance, &outcome->facts, &outcome->fault);
+    if (!rig)
+        return -1;
+    for (int pattern = 0; pattern < patterns && result == 0; pattern++) {
+        struct ts_proof_plan plan = {
+            .job = job,
+            .instance = index,
+            .pattern = (enum ts_pattern)pattern,
+            .rounds = pattern == TS_PATTERN_SPEC ? 2 : 1,
+            .passes = instance->iterated ? ITERATED_PASSES : 1,
+            .whole = true,
+        };
+        result = ts_worker_prove_rig(worker, rig, &plan, outcome);
+    }
+    ts_rig_close(rig);
+    if (result == 0)
+        outcome->check.sizes++;
+    return result;
+}
+
+void ts_worker_prove(struct ts_worker *worker, const struct ts_job *job, struct ts_outcome *outcome)
+{
+    for (size_t i = 0; i < job->instance_count; i++) {
+        if (prove_instance(worker, job, i, outcome) < 0)
+            return;
+    }
+}

@@ -1,0 +1,60 @@
+/* worker_time.c: one visit at one size. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker_private.h"
+
+struct timing {
+    struct ts_rig *rig;
+    const struct ts_clock *clock;
+    struct ts_fault *fault;
+};
+
+static int launch(void *context, int64_t batch, int64_t *total_ns)
+{
+    struct timing *timing = context;
+
+    return ts_rig_time(timing->rig, timing->clock, batch, total_ns, timing->fault);
+}
+
+static int visit(struct ts_worker *worker, const struct ts_job *job, struct ts_rig *rig,
+                 struct ts_outcome *outcome)
+{
+    struct timing timing = {rig, &job->clock, &outcome->fault};
+    struct ts_visit_plan plan = {
+        .clock = &job->clock,
+        .samples = job->samples,
+        .batch = job->batch,
+        .max_batch = ts_rig_max_batch(rig),
+    };
+    const struct ts_inputs *inputs = ts_truth_inputs(worker->truth, &job->instances[0], job->seed,
+                                                     TS_PATTERN_SPEC, &outcome->fault);
+
+    if (!inputs || ts_rig_upload(rig, inputs, false, &outcome->fault) < 0)
+        return -1;
+    ts_worker_stage(worker, TS_STAGE_TIME);
+    if (ts_measure_visit(&plan, launch, &timing, &outcome->visit) < 0)
+        return -1;
+    outcome->has_visit = true;
+    return 0;
+}
+
+void ts_worker_time(struct ts_worker *worker, const struct ts_job *job, struct ts_outcome *outcome)
+{
+    struct ts_proof_plan proof = {
+        .job = job, .instance = 0, .pattern = TS_PATTERN_SPEC, .rounds = 1, .passes = 1};
+    struct ts_rig *rig;
+
+    ts_worker_stage(worker, TS_STAGE_BUILD);
+    rig = ts_rig_open(worker->bench, &job->code, &job->instances[0], &outcome->facts,
+                      &outcome->fault);
+    if (!rig)
+        return;
+    if (job->prove_first && ts_worker_prove_rig(worker, rig, &proof, outcome) == 0)
+        outcome->check.sizes = 1;
+    if (outcome->fault.status == TS_OK && job->samples > 0)
+        visit(worker, job, rig, outcome);
+    if (outcome->fault.status == TS_OK && job->prove_last)
+        ts_worker_prove_again(worker, rig, &proof, outcome);
+    ts_rig_close(rig);
+}

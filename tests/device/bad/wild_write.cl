@@ -1,0 +1,12 @@
+/* A write a long way out of the buffer: on devices without memory protection of their own it kills the driver's
+ * process. */
+#ifdef VARIANT_bad
+__kernel void bad(__global const float *src, __global float *dst, int n)
+{
+    const int i = (int)get_global_id(0);
+    if (i < n)
+        dst[i] = 2.0f * src[i] + 1.0f;
+    if (i == 0)
+        dst[(long)1 << 44] = 1.0f;
+}
+#endif

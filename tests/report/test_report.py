@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Drives `tilesweep report` on recorded results (tests/data/results) and looks at what it drew.
+
+    tests/report/test_report.py --program FILE [NAME...]
+
+Prints `ok report/NAME` or `not ok report/NAME: why` a test; status 1 when one failed. Needs gnuplot; no device
+and no OpenCL platform is visible."""
+
+import argparse
+import html.parser
+import json
+import os
+import re
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import traceback
+import xml.etree.ElementTree
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SRC = os.path.dirname(os.path.dirname(HERE))
+RESULTS = os.path.join(SRC, "tests", "data", "results")
+HOSTILE = '"`touch PWNED`$(touch PWNED)\'<script>alert(1)</script>&amp;@_^{x}\\n%d%s'
+
+program = None  # set by main
+
+
+def results(name):
+    return os.path.join(RESULTS, name + ".json")
+
+
+def environment(**changes):
+    values = dict(os.environ, LC_ALL="C", OCL_ICD_VENDORS="/nonexistent", TILESWEEP_DATA=SRC)
+    values.update(changes)
+    return values
+
+
+def report(files, out, status=0, cwd=None, **changes):
+    """Runs it; the text of standard error."""
+    done = subprocess.run([program, "report", *files, "-o", out], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=environment(**changes), cwd=cwd)
+    said = done.stderr.decode("utf-8", "replace")
+    assert done.returncode == status, f"status {done.returncode}, not {status}: {said}"
+    return said
+
+
+def names_in(out, ending):
+    folder = os.path.join(out, "figures")
+    return sorted(name[:-len(ending)] for name in os.listdir(folder) if name.endswith(ending))
+
+
+def read(*parts):
+    with open(os.path.join(*parts), encoding="utf-8") as file:
+        return file.read()
+
+
+def variety(path):
+    """How many distinct byte values the rows of a PNG have: few in an empty picture. Fails on a damaged one."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", f"{path}: no PNG"
+    at, packed, ended = 8, b"", False
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        stored = struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0]
+        assert zlib.crc32(kind + body) == stored, f"{path}: damaged"
+        packed += body if kind == b"IDAT" else b""
+        ended = ended or kind == b"IEND"
+        at += 12 + length
+    assert ended, f"{path}: cut"
+    return len(set(zlib.decompress(packed)))
+
+
+def svg_texts(path):
+    root = xml.etree.ElementTree.parse(path).getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    assert not list(root.iter(space + "script")), f"{path}: holds a script"
+    return ["".join(element.itertext()) for element in root.iter(space + "text")]
+
+
+class Page(html.parser.HTMLParser):
+    """Collects what the page refers to and its tags; complains of tags that do not match."""
+
+    void = {"meta", "br", "img", "link"}
+
+    def __init__(self, path):
+        super().__init__()
+        self.tags, self.links, self.alts, self.open, self.text = [], [], [], [], ""
+        self.feed(read(path))
+        assert not self.open, f"not closed: {self.open}"
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append(tag)
+        if tag not in self.void:
+            self.open.append(tag)
+        self.links += [attributes[key] for key in ("src", "href") if key in attributes]
+        if tag == "img":
+            self.alts.append(attributes.get("alt", ""))
+        assert not [key for key in attributes if key.startswith("on")], attributes
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> in {self.open}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def check(out, kinds):
+    """Everything that holds for every report: kinds is {name: pictures}. Returns the page."""
+    page = Page(os.path.join(out, "index.html"))
+    assert "script" not in page.tags and "iframe" not in page.tags
+    for link in page.links:
+        assert link.startswith("#") or os.path.getsize(os.path.join(out, link)) > 0, link
+        assert "://" not in link, link
+    pngs, svgs = names_in(out, ".png"), names_in(out, ".svg")
+    assert pngs == svgs, (pngs, svgs)
+    counts = {}
+    for name in svgs:
+        kind = name.split("-")[1]
+        counts[kind] = counts.get(kind, 0) + 1
+        assert variety(os.path.join(out, "figures", name + ".png")) > 40, f"{name}.png is empty"
+        assert svg_texts(os.path.join(out, "figures", name + ".svg")), f"{name}.svg has no text"
+        assert f"figures/{name}.svg" in page.links, f"{name} is not on the page"
+    assert counts == kinds, f"pictures {counts}, not {kinds}"
+    assert len(page.alts) == len(svgs) and all(len(alt) > 20 for alt in page.alts)
+    for folder, _, files in os.walk(out):
+        for name in files:
+            path = os.path.join(folder, name)
+            assert os.path.getsize(path) > 0, f"{path} has no bytes"
+            assert ".new." not in name and ".tmp" not in name, path
+    return page
+
+
+def picture(out, part):
+    found = [name for name in names_in(out, ".svg") if part in name]
+    assert len(found) == 1, (part, found)
+    return found[0]
+
+
+def data_of(out, name):
+    lines = read(out, "figures", "data", name + ".tsv").splitlines()
+    return [line.split("\t") for line in lines]
+
+
+# ---- tests: each gets a fresh folder ----
+
+
+def complete(tmp):
+    out = os.path.join(tmp, "made", "here")
+    report([results("complete")], out)
+    page = check(out, {"bars": 2, "speedup": 2, "heatmap": 12, "padding": 6})
+    for word in ("Example GPU", "dedicated", "48 KiB", "1.27 times faster", "-DTX=64 -DTY=8 -DPAD=1"):
+        assert word in page.text, f"{word} is not on the page"
+    name = picture(out, "heatmap-laplacian-local-POINTS-5")
+    texts = svg_texts(os.path.join(out, "figures", name + ".svg"))
+    for word in ("TX", "TY", "8", "16", "32", "64", "time per launch [µs]", "mismatch", "kernel-work-", "group-size",
+                 "fastest", "skipped", "failed", "excluded (no such configuration)", "Example GPU"):
+        assert word in texts, f"{word} is not in the heat map: {texts}"
+    cells = data_of(out, name)
+    assert len(cells) == 16 and [cell[7] for cell in cells].count("1") == 1
+    kinds = [cell[5] for cell in cells]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == \
+        {"ok": 12, "skipped": 1, "failed": 2, "excluded": 1}, kinds
+    best = min((float(cell[4]) for cell in cells if cell[4] != "-"))
+    assert [float(cell[4]) for cell in cells if cell[7] == "1"] == [best]
+    speedup = data_of(out, picture(out, "speedup-convolution-RADIUS"))
+    assert [point[2] for point in speedup] == ["1", "2", "3", "4"]
+    assert all(float(point[5]) < float(point[4]) < float(point[6]) for point in speedup)
+    padding = data_of(out, picture(out, "padding-convolution-local-RADIUS-1"))
+    assert sorted({point[3] for point in padding}) == ["PAD=1", "PAD=2"] and len(padding) == 4
+    report([results("complete")], out)  # again, over what is there
+    check(out, {"bars": 2, "speedup": 2, "heatmap": 12, "padding": 6})
+
+
+def single(tmp):
+    report([results("single")], tmp)
+    page = check(tmp, {"bars": 1, "heatmap": 1})
+    assert "unknown" in page.text or "not known" in page.text
+
+
+def one_by_n(tmp):
+    report([results("one-by-n")], tmp)
+    check(tmp, {"bars": 1, "heatmap": 2})
+    cells = data_of(tmp, picture(tmp, "heatmap-transpose-local"))
+    assert [cell[2] for cell in cells] == ["4", "8", "16", "32"]
+
+
+def all_skipped(tmp):
+    report([results("all-skipped")], tmp)
+    page = check(tmp, {})
+    assert "no configuration is ok: 2 skipped (local-memory)" in page.text
+    assert "unknown: no configuration is ok" in page.text
+
+
+def names(tmp):
+    out = os.path.join(tmp, "out")
+    report([results("names")], out, cwd=tmp)
+    page = check(out, {"bars": 1, "speedup": 1, "heatmap": 4, "padding": 4})
+    assert HOSTILE in page.text, "the text is not shown as it is"
+    assert sorted(os.listdir(tmp)) == ["out"], "something was executed"
+    assert "PWNED" not in [name for _, _, files in os.walk(out) for name in files]
+    assert not os.path.exists("PWNED")
+    texts = svg_texts(os.path.join(out, "figures", picture(out, "bars") + ".svg"))
+    assert any("`touch PWNED`$(touch PWNED)'<script>" in text for text in texts), texts
+
+
+def hostile_benchmark(tmp):
+    """Names that no spec allows may be refused, or must be as harmless as any other text."""
+    with open(results("names"), encoding="utf-8") as file:
+        document = json.load(file)
+    for row in document["runs"][0]["rows"]:
+        row["benchmark"] = HOSTILE
+        row["variant"] = row["variant"] + HOSTILE
+    path = os.path.join(tmp, "hostile.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    out = os.path.join(tmp, "out")
+    done = subprocess.run([program, "report", path, "-o", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp,
+                          env=environment())
+    assert done.returncode in (0, 2), done
+    if done.returncode == 0:
+        check(out, {"bars": 1, "speedup": 1, "heatmap": 4, "padding": 4})
+    assert not os.path.exists(os.path.join(tmp, "PWNED"))
+
+
+def several_runs(tmp):
+    report([results("complete"), results("one-by-n"), results("all-skipped")], tmp)
+    page = check(tmp, {"bars": 3, "speedup": 2, "heatmap": 14, "padding": 6})
+    assert page.tags.count("section") == 3
+    assert [link for link in page.links if link.startswith("#")] == ["#run1", "#run2", "#run3"]
+
+
+def by_hand(tmp):
+    """The command that the page tells draws the picture again, from another folder too."""
+    report([results("complete")], tmp)
+    for script, part in (("heatmap", "heatmap-laplacian-local-POINTS-9"), ("bars", "bars-laplacian"),
+                         ("speedup", "speedup-laplacian"), ("padding", "padding-laplacian-local-POINTS-9")):
+        stem = os.path.join("figures", "data", picture(tmp, part))
+        made = os.path.join(tmp, f"by-hand-{script}.png")
+        subprocess.run(["gnuplot", "-d", "-c", os.path.join(SRC, "scripts", "plot", script + ".gnuplot"),
+                        stem + ".tsv", stem + ".labels.tsv", made], cwd=tmp, check=True, stderr=subprocess.PIPE)
+        assert variety(made) > 40
+
+
+def locale(tmp):
+    report([results("complete")], tmp, LC_ALL="de_DE.UTF-8", LANG="de_DE.UTF-8")
+    check(tmp, {"bars": 2, "speedup": 2, "heatmap": 12, "padding": 6})
+    for cell in data_of(tmp, picture(tmp, "bars-laplacian")):
+        assert re.fullmatch(r"\d+(\.\d+)?", cell[3]), cell
+
+
+def missing_gnuplot(tmp):
+    empty, out = os.path.join(tmp, "bin"), os.path.join(tmp, "out")
+    os.mkdir(empty)
+    said = report([results("single")], out, status=4, PATH=empty)
+    assert "gnuplot-nox" in said, said
+    assert not os.path.exists(os.path.join(out, "index.html"))
+
+
+def fake_gnuplot(tmp, drawing):
+    """A folder for PATH whose gnuplot answers the question for its terminals, then runs `drawing`."""
+    folder = os.path.join(tmp, "bin")
+    os.mkdir(folder)
+    path = os.path.join(folder, "gnuplot")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n"
+                   "case $2 in -e) echo '5.4 patchlevel 4'; echo ' png pngcairo svg '; exit 0;; esac\n"
+                   "shift 5\n" + drawing + "\n")
+    os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+    return folder + ":" + os.environ["PATH"]
+
+
+def no_pictures(out):
+    assert not os.path.exists(os.path.join(out, "index.html"))
+    left = [name for name in os.listdir(os.path.join(out, "figures")) if name != "data"]
+    assert not left, f"left behind: {left}"
+
+
+def failing_gnuplot(tmp):
+    path = fake_gnuplot(tmp, 'for f; do : > "$f"; done; echo "it broke here" >&2; exit 1')
+    out = os.path.join(tmp, "out")
+    said = report([results("complete")], out, status=4, PATH=path)
+    assert "it broke here" in said and "exit status 1" in said, said
+    no_pictures(out)
+
+
+def killed_gnuplot(tmp):
+    path = fake_gnuplot(tmp, 'for f; do echo part > "$f"; done; kill -SEGV $$')
+    out = os.path.join(tmp, "out")
+    said = report([results("single")], out, status=4, PATH=path)
+    assert "139" in said, said
+    no_pictures(out)
+
+
+def empty_pictures(tmp):
+    """gnuplot exits 0 and has drawn nothing."""
+    path = fake_gnuplot(tmp, 'for f; do : > "$f"; done; exit 0')
+    out = os.path.join(tmp, "out")
+    report([results("single")], out, status=4, PATH=path)
+    no_pictures(out)
+
+
+def axes_only(tmp):
+    """A picture with axes and no data is refused although it has content."""
+    path = fake_gnuplot(tmp, "exec " + shutil.which("gnuplot") + " -d -e \"set terminal pngcairo; set output '$1'; "
+                        "set xrange [0:1]; set yrange [0:1]; plot NaN notitle; "
+                        "set terminal svg; set output '$2'; replot\"")
+    out = os.path.join(tmp, "out")
+    report([results("single")], out, status=4, PATH=path)
+    no_pictures(out)
+
+
+def unwritable(tmp):
+    blocked = os.path.join(tmp, "file")
+    with open(blocked, "w", encoding="utf-8") as file:
+        file.write("not a folder")
+    said = report([results("single")], os.path.join(blocked, "out"), status=4)
+    assert "file" in said, said
+
+
+def damaged(tmp):
+    said = report([os.path.join(tmp, "nowhere.json")], os.path.join(tmp, "out"), status=2)
+    assert "nowhere.json" in said, said
+    assert not os.path.exists(os.path.join(tmp, "out"))
+
+
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, several_runs, by_hand, locale,
+         missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
+
+
+def main():
+    global program
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    program = os.path.abspath(options.program)
+    failed = 0
+    for test in TESTS:
+        if options.names and test.__name__ not in options.names:
+            continue
+        tmp = tempfile.mkdtemp(prefix="tilesweep-report-")
+        try:
+            test(tmp)
+            print(f"ok report/{test.__name__}", flush=True)
+        except Exception as fault:  # a test that breaks is a failed test
+            failed += 1
+            lines = [line for line in traceback.format_exc().splitlines() if f"in {test.__name__}" in line]
+            print(f"not ok report/{test.__name__}: {fault} ({''.join(lines).strip()})", flush=True)
+        finally:
+            shutil.rmtree(tmp)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

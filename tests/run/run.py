@@ -1,0 +1,637 @@
+#!/usr/bin/env python3
+"""Drives the whole of `tilesweep run` against the fake worker: no OpenCL, every fault, kills and signals in every
+phase, resume, locks, budgets, progress.
+
+    tests/run/run.py [--program FILE] [--keep FOLDER] [NAME...]
+
+Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a test; status 1 when one failed."""
+
+import json
+import os
+import pty
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import harness  # noqa: E402
+from harness import Failed, expect, load_journal, load_results, outcome, row_name, wait_until  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SPEC = os.path.join(HERE, "fake.json")
+FAKE = os.path.join(os.path.dirname(HERE), "fake_worker")
+SLOW_S = 60  # whatever takes longer hangs
+
+# What becomes of a configuration whose FAULT is the word; where the protocol leaves a choice, all of it.
+FAULTS = {
+    "none": ["ok"], "slow": ["ok"], "talk": ["ok"], "time_slow": ["ok"], "time_talk": ["ok"],
+    "crash": ["crashed:signal"], "abort": ["crashed:signal"], "exit": ["crashed:exit"],
+    "half": ["crashed:exit"], "garbage": ["crashed:protocol"], "stray": ["crashed:protocol"],
+    "error": ["crashed:protocol"],
+    "hang": ["timeout:prove"], "silent": ["timeout:build"], "flood": ["timeout:prove"],
+    "wrong": ["wrong:mismatch"], "not_finite": ["wrong:not-finite"], "unwritten": ["wrong:unwritten"],
+    "out_of_bounds": ["wrong:out-of-bounds"], "input_changed": ["wrong:input-changed"],
+    "skipped": ["skipped:feature"], "build_failed": ["build-failed:compiler"],
+    "launch_failed": ["launch-failed:CL_INVALID_KERNEL_ARGS"], "resources": ["skipped:resources"],
+    "time_crash": ["crashed:signal"], "time_exit": ["crashed:exit"], "time_half": ["crashed:exit"],
+    "time_garbage": ["crashed:protocol"], "time_hang": ["timeout:time"], "time_flood": ["timeout:time"],
+    "time_unstable_result": ["wrong:unstable-result"], "time_resources": ["skipped:resources"],
+    "time_out_of_bounds": ["wrong:out-of-bounds"], "time_launch_failed": ["launch-failed:CL_INVALID_KERNEL_ARGS"],
+}
+
+
+class Sweep:
+    """A working folder with a log of the fake workers, and ways to run the program in it."""
+
+    def __init__(self, options, folder, name):
+        self.program = options.program
+        self.folder = os.path.join(folder, name)
+        os.makedirs(self.folder, exist_ok=True)
+        self.log_path = os.path.join(self.folder, "jobs.log")
+        self.file = os.path.join(self.folder, "r.json")
+        self.part = self.file + ".part"
+        self.env = harness.environment(self.folder)
+
+    def worker(self, *options):
+        return shlex.join([sys.executable, FAKE, "--log", self.log_path, *options])
+
+    def command(self, *words, worker=(), output=True, spec=SPEC):
+        return ([self.program, "run", "--worker", self.worker(*worker)] + ([spec] if spec else []) +
+                (["-o", self.file] if output else []) + list(words))
+
+    def run(self, *words, timeout_s=SLOW_S, **keywords):
+        return harness.run(self.command(*words, **keywords), self.env, self.folder, timeout_s)
+
+    def start(self, *words, **keywords):
+        self.err_path = os.path.join(self.folder, "stderr")
+        with open(self.err_path, "wb") as err:
+            return subprocess.Popen(self.command(*words, **keywords), env=self.env, cwd=self.folder,
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
+
+    def log(self):
+        try:
+            with open(self.log_path, encoding="utf-8") as file:
+                return [json.loads(line) for line in file]
+        except OSError:
+            return []
+
+    def forget(self):
+        """The next run's log begins empty."""
+        if os.path.exists(self.log_path):
+            os.unlink(self.log_path)
+
+    def jobs(self, verb, event="done"):
+        return [entry for entry in self.log() if entry["do"] == verb and entry["event"] == event]
+
+    def rows(self):
+        runs = load_results(self.file)["runs"]
+        expect(len(runs) == 1, f"{len(runs)} runs in {self.file}")
+        return runs[0]["rows"]
+
+    def expect_workers_gone(self):
+        pids = {entry["pid"] for entry in self.log()}
+        wait_until(lambda: not any(map(harness.is_running, pids)), 3, "all workers gone")
+
+
+def visits_of(rows):
+    return sum(len(row["time"]["visits"]) for row in rows if row["time"])
+
+
+# ---- what a sweep finds ----
+
+def faults(sweep, jobs):
+    words = ",".join(FAULTS)
+    ended = sweep.run("-j", str(jobs), "-s", f"FAULT={words}", "-s", "TX=8,32", "-s", "TY=8", "-s", "POINTS=5",
+                      "--size", "N=4096", "--visits", "2", "--samples", "2", "--timeout", "1s", "-v", timeout_s=170)
+    ended.expect_status(1)
+    rows = sweep.rows()
+    expect(len(rows) == 2 + 2 * len(FAULTS), f"{len(rows)} rows")
+    bad = []
+    for row in rows:
+        wanted = FAULTS[row["params"].get("FAULT", "none")]
+        if outcome(row) not in wanted:
+            bad.append(f"{row_name(row)}: {outcome(row)}, expected {' or '.join(wanted)}")
+        elif row["status"] == "ok" and not (row["time"] and len(row["time"]["visits"]) >= 2):
+            bad.append(f"{row_name(row)}: ok, but not timed")
+        elif row["params"].get("FAULT") in ("talk", "time_talk") and "a word from the kernel" not in (row["talk"] or ""):
+            bad.append(f"{row_name(row)}: talk is {row['talk']!r}")
+        elif row["params"].get("FAULT") == "none" and row["talk"]:
+            bad.append(f"{row_name(row)}: talk of another: {row['talk'][:40]!r}")
+    expect(not bad, "; ".join(bad))
+    expect(not os.path.exists(sweep.part), "the journal is still there")
+    sweep.expect_workers_gone()
+
+
+def retired_workers_serve_no_more(sweep):
+    sweep.run("-j", "1", "-s", "FAULT=none,out_of_bounds,input_changed", "-s", "TX=8,16,32", "-s", "TY=8",
+              "--size", "N=4096", "--visits", "2", "--samples", "2").expect_status(1)
+    last = {}
+    for entry in sweep.log():
+        pid = entry["pid"]
+        if pid in last and entry["event"] == "start":
+            raise Failed(f"worker {pid} got {entry['options']} after {last[pid]}")
+        if entry["event"] == "done" and re.search("FAULT=(out_of_bounds|input_changed)", entry["options"] or ""):
+            last[pid] = entry["options"]
+    expect(len(last) == 12, f"{len(last)} workers were asked for a bad configuration")
+
+
+def best_tile_and_verdicts(sweep):
+    ended = sweep.run().expect_status(0)
+    (run,) = load_results(sweep.file)["runs"]
+    expect(len(run["verdicts"]) == 4, f"{len(run['verdicts'])} verdicts")
+    for verdict in run["verdicts"]:
+        points, size = verdict["problem"]["POINTS"], verdict["size"]["N"]
+        for side in ("best", "best_plain", "best_staged"):
+            params = verdict[side]["params"]
+            expect((params["TX"], params["TY"]) == (32, 8), f"{side} of POINTS={points} N={size} is {params}")
+        wanted, speedup = ("yes", 1 / 0.6) if points == 9 else ("no", 1 / 1.5)
+        expect(verdict["pays"] == wanted, f"POINTS={points} N={size}: pays {verdict['pays']}")
+        told = verdict["speedup"]
+        expect(told["low"] <= told["mid"] <= told["high"] and abs(told["mid"] / speedup - 1) < 0.02,
+               f"POINTS={points} N={size}: speed-up {told}, expected {speedup:.3f}")
+    for row in run["rows"]:
+        workers = row["time"]["workers"]
+        expect(len(workers) >= 5 and len(set(workers)) >= 2, f"{row_name(row)}: visits by workers {workers}")
+    expect("TX=32" in ended.out and "results" not in ended.out.splitlines()[-1], "standard output is the verdict")
+    expect({"laplacian", "fake"} & {run["specs"][0]["name"]}, "specs")
+
+
+def same_seed_same_order(sweep):
+    orders = []
+    for seed in ("7", "7", "8"):
+        sweep.forget()
+        sweep.run("--seed", seed, "-j", "1", "--quick").expect_status(0)
+        orders.append([(entry["options"], str(entry["size"])) for entry in sweep.jobs("time", "start")])
+        expect(load_results(sweep.file)["runs"][0]["seed"] == int(seed), "the seed is not stored")
+    expect(orders[0] == orders[1], "the same seed gave another order")
+    expect(orders[0] != orders[2] and sorted(orders[0][:40]) != orders[0][:40], "the order does not depend on the seed")
+
+
+def limits_refuse_before_building(sweep):
+    sweep.run("-s", "TX=32,2048", "-s", "TY=8", "-s", "PAD=0,9000", "--quick", "--visits", "2").expect_status(0)
+    skipped = {outcome(row) for row in sweep.rows() if row["status"] != "ok"}
+    expect(skipped == {"skipped:local-memory"}, f"{skipped}")
+    texts = {row["reason"]["text"] for row in sweep.rows() if row["status"] == "skipped"}
+    expect(texts == {"needs 361360 B of local memory, device has 32768 B"}, f"{texts}")
+    expect(not [job for job in sweep.jobs("prove", "start") if "PAD=9000" in job["options"]], "it was sent to a worker")
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["counts"]["excluded"] > 0, "TX=2048 is excluded by `where`")
+
+
+def no_ok_row_is_a_finding(sweep):
+    sweep.run("--quick", "-s", "FAULT=skipped", "--variant", "local", "--no-baseline").expect_status(1)
+
+
+def output_to_stdout(sweep):
+    ended = sweep.run("-o", "-", "--quick", output=False).expect_status(0)
+    document = harness.parse(ended.out)
+    harness.check("results", document, "standard output")
+    expect("TX=32" in ended.err, "no verdict on standard error")
+
+
+def cannot_write(sweep):
+    ended = sweep.run("--quick", "-o", "/dev/full", output=False).expect_status(4)
+    expect("/dev/full" in ended.err and "No space left" in ended.err, ended.err)
+    ended = sweep.run("--quick", "-o", sweep.folder, output=False).expect_status(4)
+    with open("/dev/full", "wb") as full:  # the table
+        child = subprocess.run(sweep.command("--quick"), env=sweep.env, cwd=sweep.folder, stdout=full,
+                               stderr=subprocess.PIPE, timeout=SLOW_S, check=False)
+    expect(child.returncode == 4, f"exit status {child.returncode} with a full standard output")
+
+
+def context_and_options_are_stored(sweep):
+    sweep.run("--quick", "--context", "commit=abc", "--context", "role=x=y").expect_status(0)
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["context"] == {"commit": "abc", "role": "x=y"}, f"{run['context']}")
+    sweep.run("--quick", "--anonymous").expect_status(0)
+    with open(sweep.file, encoding="utf-8") as file:
+        text = file.read()
+    for secret in ("fakehost", sweep.folder, os.path.expanduser("~") + "/"):
+        expect(secret not in text, f"--anonymous leaves {secret}")
+
+
+def setup_and_cleanup(sweep):
+    def traces():
+        with open(os.path.join(sweep.folder, "trace"), encoding="utf-8") as file:
+            return file.read().split()
+    hooks = ("--setup", "echo setup >> trace; echo noise", "--cleanup", "echo cleanup >> trace")
+    ended = sweep.run("--quick", *hooks).expect_status(0)
+    expect(traces() == ["setup", "cleanup"] and "noise" not in ended.out, f"{traces()}")
+    sweep.forget()
+    child = sweep.start("--quick", *hooks, worker=("--delay", "100"))
+    wait_until(lambda: len(sweep.jobs("prove")) > 10, SLOW_S, "proofs")
+    child.send_signal(signal.SIGINT)
+    child.wait(SLOW_S)
+    expect(traces()[2:] == ["setup", "cleanup"], f"after SIGINT: {traces()[2:]}")
+    sweep.run("--quick", "--setup", "echo setup >> trace; exit 3", "--cleanup", "echo cleanup >> trace"
+              ).expect_status(4)
+    expect(traces()[4:] == ["setup", "cleanup"], f"after a failed setup: {traces()[4:]}")
+
+
+# ---- devices and workers ----
+
+def two_devices(sweep):
+    sweep.run("--quick", "-d", "all", worker=("--devices", "2")).expect_status(0)
+    names = [run["device"]["name"] for run in load_results(sweep.file)["runs"]]
+    expect(names == ["Fake Device 0", "Fake Device 1"], f"{names}")
+    sweep.run("--quick", "-d", "device 1", worker=("--devices", "2")).expect_status(0)
+    names = [run["device"]["name"] for run in load_results(sweep.file)["runs"]]
+    expect(names == ["Fake Device 1"], f"{names}")
+    for wanted in ("fake", "nosuch", "0:7"):
+        ended = sweep.run("--quick", "-d", wanted, worker=("--devices", "2")).expect_status(2)
+        expect("Fake Device 0" in ended.err and "Fake Device 1" in ended.err, f"-d {wanted}: no list: {ended.err}")
+
+
+def no_device(sweep):
+    sweep.run("--quick", worker=("--no-platform",)).expect_status(3)
+    ended = sweep.run("--quick", worker=("--devices", "0", "--dead-platform")).expect_status(3)
+    expect("Dead" in ended.err and "CL_DEVICE_NOT_FOUND" in ended.err, ended.err)
+
+
+def odd_workers(sweep):
+    sweep.run("--quick", worker=("--banner",)).expect_status(0)
+    ended = sweep.run("--quick", worker=("--hello", "tilesweep.worker/2")).expect_status(3, 4)
+    expect("tilesweep.worker/2" in ended.err, ended.err)
+    for command in ("/nonexistent/worker", "true", "false", "cat", "echo hello"):
+        ended = harness.run([sweep.program, "run", SPEC, "--quick", "--timeout", "2s", "--worker", command, "-o",
+                             sweep.file], sweep.env, sweep.folder, SLOW_S + 60).expect_status(3, 4)
+        expect(ended.err, f"--worker {command}: no word of it")
+
+
+def silent_worker(sweep):
+    ended = sweep.run("--quick", "--timeout", "2s", worker=("--no-hello",), timeout_s=90).expect_status(3, 4)
+    expect(ended.took_s < 75, f"took {ended.took_s:.0f} s")
+    for fault in ("hang", "crash", "error", "half"):
+        ended = sweep.run("--quick", "--timeout", "2s", worker=("--open-fault", fault)).expect_status(3, 4)
+        expect(ended.took_s < 20, f"--open-fault {fault}: took {ended.took_s:.0f} s")
+
+
+def workers_that_die_often(sweep):
+    """Each is killed at its fifth job; nearly every row is done all the same."""
+    sweep.run("--quick", "-j", "2", "--visits", "2", worker=("--die-after", "5")).expect_status(1)
+    rows = sweep.rows()
+    expect({outcome(row) for row in rows} <= {"ok", "crashed:signal"}, f"{ {outcome(row) for row in rows} }")
+    sweep.expect_workers_gone()
+
+
+# ---- kills, signals, resume ----
+
+PHASES = ("open", "prove", "time", "confirm")
+
+
+def in_phase(sweep, phase):
+    """Is the sweep well within the phase?"""
+    if phase == "open":
+        return len(sweep.jobs("open")) > 0
+    if phase == "prove":
+        return len(sweep.jobs("prove")) >= 5
+    if phase == "time":
+        return len(sweep.jobs("time")) >= 9
+    try:
+        with open(sweep.part, encoding="utf-8") as file:
+            return '"fresh":true' in file.read()
+    except OSError:
+        return False
+
+
+def start_to(sweep, phase, *words):
+    child = sweep.start("--visits", "3", "--samples", "2", "-s", "TY=8", *words, worker=("--delay", "30"))
+    wait_until(lambda: in_phase(sweep, phase) or child.poll() is not None, SLOW_S, f"phase {phase}")
+    if child.poll() is not None:
+        with open(sweep.err_path, encoding="utf-8") as err:
+            raise Failed(f"ended before phase {phase}: {err.read()}")
+    return child
+
+
+def expect_nothing_twice(sweep):
+    """After a resumed run: what was measured stands in the file once, and nothing was measured again but what was
+    in flight."""
+    rows = sweep.rows()
+    bad = [f"{row_name(row)}: {outcome(row)}" for row in rows if row["status"] != "ok" or not row["time"]]
+    expect(len(rows) == 32 and not bad, f"{len(rows)} rows; {'; '.join(bad[:3])}")
+    proofs = [job["options"] for job in sweep.jobs("prove")]
+    again = {options for options in proofs if proofs.count(options) > 1}
+    expect(len(proofs) - len(set(proofs)) <= 4, f"proven again: {sorted(again)[:3]}")
+    timed, kept = len(sweep.jobs("time")), visits_of(rows)
+    expect(kept <= timed <= kept + 1, f"{timed} visits were made, {kept} are kept")
+    for row in rows:
+        count, fresh = len(row["time"]["visits"]), row["time"]["fresh_from"]
+        expect(fresh == 3 and count in (3, 6), f"{row_name(row)}: {count} visits, fresh from {fresh}")
+
+
+def killed_and_resumed(sweep, phase):
+    child = start_to(sweep, phase)
+    child.kill()
+    child.wait()
+    sweep.expect_workers_gone()
+    expect(not os.path.exists(sweep.file), "a document of a killed run")
+    lines = load_journal(sweep.part)
+    expect("journal" in lines[0], "the journal's first line")
+    if phase != "open":
+        expect(len(lines) > 5, f"{len(lines)} lines in the journal")
+    before = sum("visit" in line for line in lines)
+    harness.run([sweep.program, "run", "--resume", sweep.file], sweep.env, sweep.folder, SLOW_S
+                ).expect_status(*((0,) if phase != "open" else (0, 2)))
+    if phase == "open" and not os.path.exists(sweep.file):
+        return  # nothing was known yet: "no run to go on with"
+    expect(visits_of(sweep.rows()) >= before, "visits of the journal are lost")
+    expect_nothing_twice(sweep)
+    expect(not os.path.exists(sweep.part), "the journal is still there")
+
+
+def killed_often_and_resumed(sweep):
+    """Killed at odd moments until it is through."""
+    child = sweep.start("--visits", "3", "--samples", "2", "-s", "TY=8", "-j", "2", worker=("--delay", "10"))
+    for i in range(60):
+        try:
+            child.wait(0.9 + 0.1 * (i % 5) + 0.1 * i)
+            break
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        load_journal(sweep.part) if os.path.exists(sweep.part) else None
+        resumable = os.path.exists(sweep.part) and any("run" in line for line in load_journal(sweep.part))
+        words = ("--resume", sweep.file) if resumable else ("--visits", "3", "--samples", "2", "-s", "TY=8", "-j", "2")
+        child = sweep.start(*words, worker=("--delay", "10"), output=not resumable, spec=None if resumable else SPEC)
+    expect(child.returncode == 0, f"exit status {child.returncode}")
+    rows = sweep.rows()
+    expect(len(rows) == 32 and all(row["time"] for row in rows), "not all rows are timed")
+    sweep.expect_workers_gone()
+
+
+def signalled(sweep, phase, number):
+    child = start_to(sweep, phase)
+    before = time.monotonic()
+    child.send_signal(number)
+    try:
+        status = child.wait(10)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        raise Failed("not ended 10 s after the signal") from None
+    took = time.monotonic() - before
+    expect(status == 128 + number, f"exit status {status}")
+    expect(took < 3, f"took {took:.1f} s to end")
+    sweep.expect_workers_gone()
+    if phase == "open" and not os.path.exists(sweep.file):
+        return
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["interrupted"] is True and run["finished"], "not marked interrupted")
+    if phase in ("time", "confirm"):
+        expect(visits_of(run["rows"]) >= 8, f"{visits_of(run['rows'])} visits are saved")
+    harness.run([sweep.program, "run", "--resume", sweep.file], sweep.env, sweep.folder, SLOW_S).expect_status(0)
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["interrupted"] is False, "still marked interrupted")
+    expect_nothing_twice(sweep)
+
+
+def signalled_while_hung(sweep, fault):
+    child = sweep.start("-s", f"FAULT={fault}", "-s", "TX=32", "-s", "TY=8", "--quick")
+    verb = "time" if fault.startswith("time_") else "prove"
+    wait_until(lambda: any("FAULT=" in job["options"] for job in sweep.jobs(verb, "start")), SLOW_S, "the fault")
+    before = time.monotonic()
+    child.send_signal(signal.SIGTERM)
+    status = child.wait(10)
+    expect(status == 143 and time.monotonic() - before < 3, f"{status} after {time.monotonic() - before:.1f} s")
+    load_results(sweep.file)
+    sweep.expect_workers_gone()
+
+
+def resumed_from_the_document(sweep):
+    """The journal of an interrupted run may have been thrown away."""
+    child = start_to(sweep, "time")
+    child.send_signal(signal.SIGINT)
+    child.wait(10)
+    if os.path.exists(sweep.part):
+        os.unlink(sweep.part)
+    harness.run([sweep.program, "run", "--resume", sweep.file], sweep.env, sweep.folder, SLOW_S).expect_status(0)
+    expect_nothing_twice(sweep)
+
+
+def resume_of_nothing(sweep):
+    missing = os.path.join(sweep.folder, "none.json")
+    ended = harness.run([sweep.program, "run", "--resume", missing], sweep.env, sweep.folder).expect_status(2)
+    expect(missing in ended.err, ended.err)
+    sweep.run("--quick").expect_status(0)
+    sweep.forget()
+    harness.run([sweep.program, "run", "--resume", sweep.file], sweep.env, sweep.folder).expect_status(0)
+    expect(not [job for job in sweep.log() if job["do"] in ("prove", "time")], "a complete run was measured again")
+
+
+# ---- locks, budgets, rows ----
+
+def one_at_a_time(sweep):
+    words = ("--quick", "-s", "TX=32,64")
+    children = [subprocess.Popen(sweep.command(*words, "-o", os.path.join(sweep.folder, f"{i}.json"), output=False,
+                                               worker=("--delay-time", "20")), env=sweep.env, cwd=sweep.folder,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for i in range(2)]
+    wait_until(lambda: len(sweep.jobs("time")) > 2, SLOW_S, "a visit")
+    refused = sweep.run(*words, "--no-wait", worker=("--delay-time", "20")).expect_status(4)
+    expect(re.search(rf"process ({children[0].pid}|{children[1].pid})\b", refused.err), refused.err)
+    errs = [child.communicate(timeout=SLOW_S)[1].decode() for child in children]
+    expect([child.returncode for child in children] == [0, 0], f"{errs}")
+    expect(sum("waiting for process" in err for err in errs) == 1, f"{errs}")
+    spans, begun = [], {}
+    for entry in sweep.log():
+        if entry["do"] == "time" and entry["event"] == "start":
+            begun[entry["pid"]] = entry["at_ns"]
+        elif entry["do"] == "time":
+            spans.append((begun[entry["pid"]], entry["at_ns"]))
+    spans.sort()
+    overlaps = sum(b[0] < a[1] for a, b in zip(spans, spans[1:]))
+    expect(len(spans) > 20 and overlaps == 0, f"{overlaps} visits at the same time")
+
+
+def same_output_twice(sweep):
+    child = start_to(sweep, "time")
+    ended = sweep.run("--quick", "--no-wait", worker=("--devices", "1")).expect_status(4)
+    expect(f"process {child.pid}" in ended.err, ended.err)
+    child.send_signal(signal.SIGINT)
+    child.wait(10)
+
+
+def lock_wait_is_interrupted(sweep):
+    first = start_to(sweep, "time")
+    second = sweep.start("--visits", "3", "-o", os.path.join(sweep.folder, "2.json"), output=False,
+                         worker=("--delay", "30"))
+    wait_until(lambda: "waiting for process" in open(sweep.err_path, encoding="utf-8").read(), SLOW_S, "the wait")
+    before = time.monotonic()
+    second.send_signal(signal.SIGINT)
+    expect(second.wait(10) == 130 and time.monotonic() - before < 3, f"exit status {second.returncode}")
+    first.send_signal(signal.SIGINT)
+    first.wait(10)
+
+
+def budget(sweep):
+    ended = sweep.run("--budget", "3s", "--visits", "3", "--samples", "2", worker=("--delay", "60"))
+    ended.expect_status(0, 1)
+    expect(ended.took_s < 6, f"took {ended.took_s:.1f} s")
+    rows = sweep.rows()
+    expect(len(rows) == 64, f"{len(rows)} rows")
+    found = {outcome(row) for row in rows}
+    expect(found == {"ok", "skipped:budget"}, f"{found}")
+    for row in rows:
+        expect(row["status"] != "ok" or row["time"], f"{row_name(row)}: ok without a time")
+    cases = {(row["size"]["N"], row["problem"]["POINTS"]) for row in rows if row["status"] == "ok"}
+    expect(len(cases) == 4, f"only {sorted(cases)} have a time: the budget is shared evenly")
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["interrupted"] is False, "a budget is no interrupt")
+
+
+def rows_option(sweep):
+    sweep.run("-s", "FAULT=none,wrong,crash", "-s", "TX=16,32", "-s", "TY=8", "--visits", "2").expect_status(1)
+    first = sweep.file
+    failed = {row_name(row) for row in sweep.rows() if row["status"] != "ok"}
+    best = {(v["best"]["variant"], v["problem"]["POINTS"], v["size"]["N"])
+            for v in load_results(first)["runs"][0]["verdicts"]}
+    sweep.file = os.path.join(sweep.folder, "2.json")
+    sweep.run("--rows", f"{first}:failed", "--no-baseline", "--visits", "2").expect_status(1)
+    again = {row_name(row) for row in sweep.rows()}
+    expect(again == failed and failed, f"{len(again)} rows, {len(failed)} had failed")
+    sweep.run("--rows", f"{first}:best", "--no-baseline", "--visits", "2").expect_status(0)
+    again = {(row["variant"], row["problem"]["POINTS"], row["size"]["N"]) for row in sweep.rows()}
+    expect(again == best and len(sweep.rows()) == 4, f"{sorted(again)}, expected {sorted(best)}")
+    sweep.run("--rows", first, "--visits", "2").expect_status(1)
+    expect(len(sweep.rows()) == len(load_results(first)["runs"][0]["rows"]), "not all rows of the file")
+
+
+# ---- progress ----
+
+def screen_of(text):
+    """What is left on a terminal's lines: carriage return, erase in line, cursor up are enough here."""
+    lines, row, column = [""], 0, 0
+    for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|.", text, re.S):
+        if part == "\n":
+            row, column = row + 1, 0
+            lines.extend([""] * (row + 1 - len(lines)))
+        elif part == "\r":
+            column = 0
+        elif re.fullmatch(r"\x1b\[[02]?K", part):
+            keep = 0 if part == "\x1b[2K" else column
+            lines[row] = lines[row][:keep]
+        elif part.startswith("\x1b["):
+            expect(part[-1] in "mhlA", f"escape sequence {part!r}")
+            row -= int(part[2:-1] or 1) if part[-1] == "A" else 0
+        else:
+            lines[row] = lines[row][:column].ljust(column) + part + lines[row][column + 1:]
+            column += 1
+    return [line.rstrip() for line in lines]
+
+
+def run_on_terminal(sweep, *words, number=None, phase="time", **keywords):
+    """Standard error on a pseudo terminal; returns exit status and what came."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(sweep.command(*words, **keywords), env=dict(sweep.env, TERM="xterm"), cwd=sweep.folder,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    came, sent = b"", False
+    while True:
+        ready, _, _ = select.select([ours], [], [], 0.05)
+        if ready:
+            try:
+                chunk = os.read(ours, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            came += chunk
+        if number and not sent and in_phase(sweep, phase):
+            child.send_signal(number)
+            sent = True
+    os.close(ours)
+    return child.wait(SLOW_S), came.decode("utf-8")
+
+
+def progress_on_a_terminal(sweep):
+    status, text = run_on_terminal(sweep, "--visits", "3", "-s", "TY=8", worker=("--delay", "10"))
+    expect(status == 0, f"exit status {status}: {text[-300:]}")
+    expect("prove" in text and "time" in text and "%" in text, f"no phase or percentage: {text[:300]!r}")
+    redraws = text.count("\r")
+    expect(5 < redraws < 400, f"{redraws} redraws")
+    left = [line for line in screen_of(text.replace("\r\n", "\n")) if line]
+    expect(all(re.match(r"results: |warning: ", line) for line in left), f"left behind: {left}")
+    expect(max(map(len, re.split(r"[\r\n]", re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", text)))) <= 80,
+           "a line wider than the terminal")
+
+
+def progress_after_an_interrupt(sweep):
+    status, text = run_on_terminal(sweep, "--visits", "3", "-s", "TY=8", worker=("--delay", "30"),
+                                   number=signal.SIGINT)
+    expect(status == 130, f"exit status {status}")
+    left = [line for line in screen_of(text.replace("\r\n", "\n")) if line]
+    expect(all(re.match(r"results: |interrupted", line) for line in left), f"left behind: {left}")
+
+
+def progress_in_a_file(sweep):
+    ended = sweep.run("--visits", "3", "-s", "TY=8").expect_status(0)
+    expect("\r" not in ended.err and "\x1b" not in ended.err, f"control characters: {ended.err[:200]!r}")
+    expect(len(ended.err.splitlines()) <= 3, f"lines for a short run: {ended.err}")
+    ended = sweep.run("--visits", "3", worker=("--delay", "25")).expect_status(0)
+    lines = ended.err.splitlines()
+    expect("\r" not in ended.err and "\x1b" not in ended.err, f"control characters: {ended.err[:200]!r}")
+    expect(2 <= len(lines) <= 4 + ended.took_s / 4, f"{len(lines)} lines in {ended.took_s:.0f} s: {lines[:4]}")
+    ended = sweep.run("--quick", "-q").expect_status(0)
+    expect(ended.err == "", f"-q: {ended.err!r}")
+
+
+# ---- the parent's own cost ----
+
+def the_parent_does_not_spin(sweep):
+    child = sweep.start("-s", "FAULT=time_hang", "-s", "TX=32", "-s", "TY=8", "--quick", "--timeout", "60s")
+    wait_until(lambda: any("FAULT=" in job["options"] for job in sweep.jobs("time", "start")), SLOW_S, "the hang")
+    time.sleep(0.3)
+
+    def cpu_ticks():
+        with open(f"/proc/{child.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+    before = cpu_ticks()
+    time.sleep(2)
+    used = cpu_ticks() - before
+    child.kill()
+    child.wait()
+    expect(used <= 5, f"{used} ticks of CPU in 2 s of waiting")
+
+
+def many_configurations(sweep):
+    """A thousand rows: nothing grows faster than it should."""
+    values = ",".join(str(i) for i in range(1, 126))
+    ended = sweep.run("-s", f"TX={values}", "-s", "TY=1,2", "--size", "N=4096", "--visits", "1", "--samples", "1",
+                      "-j", "2", timeout_s=150)
+    ended.expect_status(0)
+    expect(len(sweep.rows()) == 1000, f"{len(sweep.rows())} rows")
+
+
+def main():
+    options = harness.arguments(__doc__)
+    report = harness.Report(options.only)
+    with harness.Folder(options.keep) as folder:
+        def test(function, *extra):
+            name = function.__name__ + "".join(f"_{getattr(word, 'name', word)}" for word in extra)
+            report.run(name, lambda: function(Sweep(options, folder, name), *extra))
+        for jobs in (1, 2, 8):
+            test(faults, jobs)
+        for function in (retired_workers_serve_no_more, best_tile_and_verdicts, same_seed_same_order,
+                         limits_refuse_before_building, no_ok_row_is_a_finding, output_to_stdout, cannot_write,
+                         context_and_options_are_stored, setup_and_cleanup, two_devices, no_device, odd_workers,
+                         silent_worker, workers_that_die_often):
+            test(function)
+        for phase in PHASES:
+            test(killed_and_resumed, phase)
+            test(signalled, phase, signal.SIGINT)
+        test(signalled, "time", signal.SIGTERM)
+        for fault in ("hang", "silent", "flood", "time_hang"):
+            test(signalled_while_hung, fault)
+        for function in (killed_often_and_resumed, resumed_from_the_document, resume_of_nothing, one_at_a_time,
+                         same_output_twice, lock_wait_is_interrupted, budget, rows_option, progress_on_a_terminal,
+                         progress_after_an_interrupt, progress_in_a_file, the_parent_does_not_spin,
+                         many_configurations):
+            test(function)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+/* The report's text and numbers; its pictures and page are tested by tests/report/test_report.py.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_parts.h"
+
+static void expect_text(struct ts_text *text, const char *wanted)
+{
+    assert_string_equal(text->text ? text->text : "", wanted);
+    ts_text_free(text);
+}
+
+static void numbers_have_three_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } table[] = {
+        {64.72, "64.7"},     {5.0, "5.00"},
+        {0.01234, "0.0123"}, {123.4, "123"},
+        {1234.0, "1234"},    {0.0, "0.00"},
+        {-1.5, "-1.50"},     {NAN, "-"},
+        {INFINITY, "-"},     {1e-30, "0.000000000000"},
+    };
+    for (size_t i = 0; i < TS_COUNT(table); i++) {
+        struct ts_text text = {0};
+        ts_report_number(table[i].value, &text);
+        expect_text(&text, table[i].text);
+    }
+}
+
+static void units_suit_the_largest(void **state)
+{
+    (void)state;
+    assert_string_equal(ts_report_unit_for(2.5e9, false).name, "s");
+    assert_string_equal(ts_report_unit_for(1e6, false).name, "ms");
+    assert_string_equal(ts_report_unit_for(999.0, false).name, "ns");
+    assert_string_equal(ts_report_unit_for(0.02, true).name, "ps");
+    assert_string_equal(ts_report_unit_for(0.0, true).name, "fs");
+    struct ts_report_unit unit = ts_report_unit_for(64700.0, true);
+    struct ts_text text = {0};
+    ts_report_unit_print(&unit, &text);
+    expect_text(&text, "time per element [µs]");
+}
+
+static void fields_hold_no_syntax(void **state)
+{
+    (void)state;
+    struct ts_text text = {0};
+    ts_report_field(&text, "a\tb\nc\\n\"`x`\r\x01\x7F é");
+    expect_text(&text, "a b\\nc\\\\n\\042`x`    é");
+    ts_report_field(&text, "\xEF\xBF\xBFz");
+    expect_text(&text, "?z");
+    ts_report_label(&text, "title", "%s", "\"a\"\tb");
+    expect_text(&text, "title\t\\042a\\042 b\n");
+}
+
+static void lines_break_at_joints(void **state)
+{
+    (void)state;
+    struct ts_text text = {0};
+    ts_report_wrap(&text, "kernel-work-group-size", 13, 2);
+    expect_text(&text, "kernel-work-\ngroup-size");
+    ts_report_wrap(&text, "CL_INVALID_KERNEL_ARGS", 13, 2);
+    expect_text(&text, "CL_INVALID_\nKERNEL_ARGS");
+    ts_report_wrap(&text, "abcdefghij", 4, 2);
+    expect_text(&text, "abcd\nefgh…");
+    ts_report_wrap(&text, "one two three", 7, 3);
+    expect_text(&text, "one two\nthree");
+    ts_report_wrap(&text, "ééééé", 3, 3);
+    expect_text(&text, "ééé\néé");
+    ts_report_wrap(&text, "a\nb", 10, 3);
+    expect_text(&text, "a\nb");
+    ts_report_wrap(&text, "", 10, 3);
+    expect_text(&text, "");
+}
+
+static void axes_are_sorted_and_distinct(void **state)
+{
+    (void)state;
+    struct ts_values values = {0};
+    static const int64_t numbers[] = {32, 8, 128, 8, 16};
+    for (size_t i = 0; i < TS_COUNT(numbers); i++)
+        ts_values_add(&values, "TX", numbers[i]);
+    ts_values_add_word(&values, "TX", "auto");
+    struct ts_report_axis axis = {.name = "TX"};
+    for (size_t i = 0; i < values.count; i++)
+        ts_report_axis_add(&axis, &values.items[i]);
+    struct ts_text text = {0};
+    for (size_t i = 0; i < axis.count; i++) {
+        ts_report_value_print(axis.values[i], &text);
+        ts_text_puts(&text, " ");
+    }
+    expect_text(&text, "8 16 32 128 auto ");
+    assert_int_equal(ts_report_axis_find(&axis, &values.items[0]), 2);
+    assert_true(ts_report_axis_find(&axis, NULL) == SIZE_MAX);
+    ts_report_axis_free(&axis);
+    ts_values_free(&values);
+}
+
+static void intervals_that_are_not_known(void **state)
+{
+    (void)state;
+    struct ts_text text = {0};
+    struct ts_interval known = {1000.0, 2000.0, 4000.0, true};
+    ts_report_interval_fields(&text, &known, 1000.0);
+    expect_text(&text, "2\t1\t4");
+    struct ts_interval single = {2000.0, 2000.0, 2000.0, false};
+    ts_report_interval_fields(&text, &single, 1000.0);
+    expect_text(&text, "2\t-\t-");
+    struct ts_interval none = {NAN, NAN, NAN, false};
+    ts_report_interval_fields(&text, &none, 1.0);
+    expect_text(&text, "-\t-\t-");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_have_three_digits),
+        cmocka_unit_test(units_suit_the_largest),
+        cmocka_unit_test(fields_hold_no_syntax),
+        cmocka_unit_test(lines_break_at_joints),
+        cmocka_unit_test(axes_are_sorted_and_distinct),
+        cmocka_unit_test(intervals_that_are_not_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
