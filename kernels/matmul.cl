@@ -1,17 +1,19 @@
-/* matmul.cl: C = A * B in single precision, row-major: A m x k, B k x n, C m x n. One element of C a
- * work-item.
+/* matmul.cl: C = A * B in single precision, row-major: A m x k, B k x n, C m x n. One element of C
+ * a work-item.
  *
  * ORDER says which dimension of the launch holds the row of C:
- *   0  the row is on dimension 0: neighbouring work-items compute one column, m apart in A and C
+ *   0  the row is on dimension 0: neighbouring work-items compute one column; what they read of A
+ *      is k apart and what they write of C is n apart
  *   1  the row is on dimension 1: neighbouring work-items compute neighbouring elements of one row
  *
  * Right on every size of 1 and larger; m, n and k need not be multiples of anything.
  *
  * naive: TX x TY work-items a group.
- * tiled: TILE x TILE work-items a group walk along k, staging a TILE x TILE tile of A and one of B in
- *   local memory at each stop. Staging is coalesced in either ORDER. With the row on dimension 0 the
- *   product then reads a column of A's tile: PAD unused elements after each of its rows spread it
- *   over the banks. */
+ *
+ * tiled: TILE x TILE work-items a group walk along k, staging a TILE x TILE tile of A and one of B
+ * in local memory at each stop. Staging is coalesced in either ORDER. With the row on dimension 0
+ * the product then reads a column of A's tile: PAD unused elements after each of its rows spread
+ * it over the banks. */
 
 #if ORDER != 0 && ORDER != 1
 #error "ORDER is 0 or 1"

@@ -91,8 +91,6 @@ int ts_ocl_buffer_fill(struct ts_ocl_buffer *buffer, const void *pattern, size_t
 /* Queues a copy of the whole data (device to device); both of the same size. */
 int ts_ocl_buffer_copy(struct ts_ocl_buffer *to, struct ts_ocl_buffer *from,
                        struct ts_fault *fault);
-/* Writes both guards anew. */
-int ts_ocl_guard_set(struct ts_ocl_buffer *buffer, struct ts_fault *fault);
 /* 0: intact. -1 with `wrong: out-of-bounds` (side, offset in bytes, name) or a device fault. */
 int ts_ocl_guard_check(struct ts_ocl_buffer *buffer, const char *name, struct ts_fault *fault);
 

@@ -5,6 +5,19 @@
 #include "ocl_private.h"
 #include "prove.h"
 
+static int set_guards(struct ts_ocl_buffer *buffer, struct ts_fault *fault)
+{
+    struct ts_ocl *ocl = buffer->ocl;
+    size_t after = ocl->guard_bytes + buffer->bytes;
+    cl_int code = clEnqueueWriteBuffer(ocl->queue, buffer->whole, CL_FALSE, 0, ocl->guard_bytes,
+                                       ocl->guard, 0, NULL, NULL);
+
+    if (code == CL_SUCCESS)
+        code = clEnqueueWriteBuffer(ocl->queue, buffer->whole, CL_TRUE, after, ocl->guard_bytes,
+                                    ocl->guard, 0, NULL, NULL);
+    return code == CL_SUCCESS ? 0 : ts_ocl_fault(fault, "clEnqueueWriteBuffer", code);
+}
+
 struct ts_ocl_buffer *ts_ocl_buffer_open(struct ts_ocl *ocl, int64_t bytes, struct ts_fault *fault)
 {
     struct ts_ocl_buffer *buffer = ts_alloc(1, sizeof(*buffer));
@@ -32,7 +45,7 @@ struct ts_ocl_buffer *ts_ocl_buffer_open(struct ts_ocl *ocl, int64_t bytes, stru
         ts_ocl_fault(fault, "clCreateSubBuffer", code);
         goto fail;
     }
-    if (ts_ocl_guard_set(buffer, fault) == 0)
+    if (set_guards(buffer, fault) == 0)
         return buffer;
 fail:
     ts_ocl_buffer_close(buffer);
@@ -86,19 +99,6 @@ int ts_ocl_buffer_copy(struct ts_ocl_buffer *to, struct ts_ocl_buffer *from, str
         clEnqueueCopyBuffer(to->ocl->queue, from->data, to->data, 0, 0, to->bytes, 0, NULL, NULL);
 
     return code == CL_SUCCESS ? 0 : ts_ocl_fault(fault, "clEnqueueCopyBuffer", code);
-}
-
-int ts_ocl_guard_set(struct ts_ocl_buffer *buffer, struct ts_fault *fault)
-{
-    struct ts_ocl *ocl = buffer->ocl;
-    size_t after = ocl->guard_bytes + buffer->bytes;
-    cl_int code = clEnqueueWriteBuffer(ocl->queue, buffer->whole, CL_FALSE, 0, ocl->guard_bytes,
-                                       ocl->guard, 0, NULL, NULL);
-
-    if (code == CL_SUCCESS)
-        code = clEnqueueWriteBuffer(ocl->queue, buffer->whole, CL_TRUE, after, ocl->guard_bytes,
-                                    ocl->guard, 0, NULL, NULL);
-    return code == CL_SUCCESS ? 0 : ts_ocl_fault(fault, "clEnqueueWriteBuffer", code);
 }
 
 static int read_guard(struct ts_ocl_buffer *buffer, size_t offset, struct ts_fault *fault)

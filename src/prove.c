@@ -56,22 +56,40 @@ void ts_poison_fill(enum ts_elem type, void *data, size_t count, int round)
         memcpy(out + i * bytes, pattern, bytes);
 }
 
+/* Arrays have 10^8 elements and more, so 4-byte types are searched block by block: whether a block
+ * holds a hit is a loop that compilers vectorise, where it stands is asked once. */
+#define BLOCK 4096
+
+static uint32_t word_at(const unsigned char *in, size_t i)
+{
+    uint32_t word;
+    memcpy(&word, in + 4 * i, 4);
+    return word;
+}
+
+/* First i with (word & mask) == want, or -1. */
+static int64_t find_word(const unsigned char *in, size_t count, uint32_t mask, uint32_t want)
+{
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        size_t end = count - begin < BLOCK ? count : begin + BLOCK;
+        uint32_t hits = 0;
+        for (size_t i = begin; i < end; i++)
+            hits |= (word_at(in, i) & mask) == want;
+        for (size_t i = begin; hits && i < end; i++)
+            if ((word_at(in, i) & mask) == want)
+                return (int64_t)i;
+    }
+    return -1;
+}
+
 int64_t ts_poison_find(enum ts_elem type, const void *data, size_t count, int round)
 {
     size_t bytes = ts_elem_table[type].bytes;
     unsigned char pattern[8];
     poison_bytes(type, round, pattern);
     const unsigned char *in = data;
-    if (bytes == 4) { /* the common case, quickly: arrays have 10^7 elements and more */
-        uint32_t want, have;
-        memcpy(&want, pattern, 4);
-        for (size_t i = 0; i < count; i++) {
-            memcpy(&have, in + 4 * i, 4);
-            if (have == want)
-                return (int64_t)i;
-        }
-        return -1;
-    }
+    if (bytes == 4)
+        return find_word(in, count, UINT32_MAX, word_at(pattern, 0));
     for (size_t i = 0; i < count; i++)
         if (memcmp(in + i * bytes, pattern, bytes) == 0)
             return (int64_t)i;
@@ -253,6 +271,8 @@ int64_t ts_find_not_finite(enum ts_elem type, const void *data, int64_t count)
 {
     if (!ts_elem_table[type].real)
         return -1;
+    if (type == TS_FLOAT) /* all ones in the exponent: infinity or NaN */
+        return find_word(data, (size_t)count, 0x7f800000, 0x7f800000);
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(read_real(type, data, i)))
             return i;

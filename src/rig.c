@@ -218,19 +218,17 @@ void ts_rig_close(struct ts_rig *rig)
 
 /* ---- state ---- */
 
-static int upload_arg(struct ts_rig *rig, size_t i, bool fresh, struct ts_fault *fault)
+static int upload_arg(struct ts_rig *rig, size_t i, struct ts_fault *fault)
 {
     struct ts_pool_buffer *home = rig->buffers[i];
     const char *key = rig->inputs->key;
 
-    if (fresh && ts_ocl_guard_set(home->buffer, fault) < 0)
-        return -1;
     if (!rig->inputs->data[i]) {
         free(home->holds);
         home->holds = NULL;
         return 0;
     }
-    if (fresh || !home->holds || strcmp(home->holds, key) != 0) {
+    if (!home->holds || strcmp(home->holds, key) != 0) {
         if (ts_ocl_buffer_write(home->buffer, rig->inputs->data[i], fault) < 0)
             return -1;
         free(home->holds);
@@ -243,13 +241,12 @@ static int upload_arg(struct ts_rig *rig, size_t i, bool fresh, struct ts_fault 
     return ts_ocl_buffer_write(rig->start[i], rig->inputs->data[i], fault);
 }
 
-int ts_rig_upload(struct ts_rig *rig, const struct ts_inputs *inputs, bool fresh,
-                  struct ts_fault *fault)
+int ts_rig_upload(struct ts_rig *rig, const struct ts_inputs *inputs, struct ts_fault *fault)
 {
     rig->inputs = inputs;
     for (size_t i = 0; i < rig->instance->arg_count; i++) {
         rig->bound[i] = i;
-        if (rig->buffers[i] && upload_arg(rig, i, fresh, fault) < 0)
+        if (rig->buffers[i] && upload_arg(rig, i, fault) < 0)
             return -1;
     }
     return 0;

@@ -40,10 +40,10 @@ struct ts_rig *ts_rig_open(struct ts_bench *bench, const struct ts_code *code,
                            struct ts_fault *fault);
 void ts_rig_close(struct ts_rig *rig);
 
-/* Binds the arguments as they stood at the start and brings every input into its start state.
- * Inputs that the buffers already hold are not sent again unless `fresh`. */
-int ts_rig_upload(struct ts_rig *rig, const struct ts_inputs *inputs, bool fresh,
-                  struct ts_fault *fault);
+/* Binds the arguments as they stood at the start and brings every input into its start state. Inputs that
+ * the buffers hold already, proven unchanged, are not sent again: a worker whose kernel wrote where it must
+ * not is replaced. */
+int ts_rig_upload(struct ts_rig *rig, const struct ts_inputs *inputs, struct ts_fault *fault);
 /* The pattern of `round` into every output and scratch buffer as bound now. */
 int ts_rig_poison(struct ts_rig *rig, int round, struct ts_fault *fault);
 /* Queues every launch of one pass; slot: first event slot, or -1. */

@@ -27,6 +27,8 @@ struct ts_worker {
     struct ts_ocl *ocl;
     struct ts_bench *bench;
     struct ts_truth *truth;
+    void *room; /* what a proof reads back, kept: fresh memory costs more than the reading */
+    size_t room_bytes;
 };
 
 /* The job in hand enters a stage: tells the parent, and books the time of the stage before. */

@@ -75,28 +75,39 @@ static void add_index(const struct ts_job_arg *arg, int64_t flat, struct ts_text
 
 /* ---- the steps of a pass ---- */
 
+/* The argument's data as the device has it now, in the worker's room: valid until the next read.
+ * NULL with the fault told. */
+static const void *read_back(struct proof *p, size_t arg)
+{
+    struct ts_worker *worker = p->worker;
+    size_t bytes = (size_t)ts_job_arg_bytes(&p->instance->args[arg]);
+
+    if (bytes > worker->room_bytes) {
+        free(worker->room);
+        worker->room = malloc(bytes);
+        worker->room_bytes = worker->room ? bytes : 0;
+    }
+    if (!worker->room) {
+        ts_fault_set(fault_of(p), TS_SKIPPED, "allocation",
+                     "the host has no %zu B of memory for the proof", bytes);
+        return NULL;
+    }
+    return ts_rig_read(p->rig, arg, worker->room, fault_of(p)) < 0 ? NULL : worker->room;
+}
+
 static int check_inputs(struct proof *p)
 {
     for (size_t i = 0; i < p->instance->arg_count; i++) {
         const struct ts_job_arg *arg = &p->instance->args[i];
-        const void *want = p->state[i] ? p->state[i] : p->inputs->data[i];
-        size_t bytes = (size_t)ts_job_arg_bytes(arg);
+        const void *want = p->state[i] ? p->state[i] : p->inputs->data[i], *got;
         struct ts_text text = {0};
-        void *got;
-        bool same;
 
         if (arg->kind != TS_ARG_IN)
             continue;
-        got = malloc(bytes);
+        got = read_back(p, i);
         if (!got)
-            return ts_fault_set(fault_of(p), TS_SKIPPED, "allocation", "the host has no memory");
-        if (ts_rig_read(p->rig, i, got, fault_of(p)) < 0) {
-            free(got);
             return -1;
-        }
-        same = !memcmp(got, want, bytes);
-        free(got);
-        if (!same) {
+        if (memcmp(got, want, (size_t)ts_job_arg_bytes(arg)) != 0) {
             fault_of(p)->retire = true;
             ts_text_printf(&text, "writes into its input \"%s\"", arg->name);
             return wrong(p, "input-changed", &text);
@@ -183,43 +194,35 @@ static int check_output(struct proof *p, size_t index, const struct ts_want *wan
     return wrong(p, "mismatch", &text);
 }
 
-/* Outputs of this pass become the inputs of the next where a swap says so. */
-static void keep_state(struct proof *p, size_t arg, void *got)
+/* Outputs of this pass are the inputs of the next where a swap says so. */
+static void keep_state(struct proof *p, size_t arg, const void *got)
 {
-    for (size_t i = 0; i < p->instance->swap_count; i++) {
+    size_t bytes = (size_t)ts_job_arg_bytes(&p->instance->args[arg]);
+
+    for (size_t i = 0; i < p->instance->swap_count && p->pass < p->plan->passes; i++) {
         const struct ts_job_swap *swap = &p->instance->swaps[i];
         size_t other = swap->a == arg ? swap->b : swap->b == arg ? swap->a : SIZE_MAX;
         if (other != SIZE_MAX && p->instance->args[other].kind == TS_ARG_IN) {
-            free(p->state[other]);
-            p->state[other] = got;
-            return;
+            if (!p->state[other])
+                p->state[other] = ts_alloc(bytes, 1);
+            memcpy(p->state[other], got, bytes);
         }
     }
-    free(got);
 }
 
 static int check_outputs(struct proof *p, const struct ts_expected *expected)
 {
-    void **got = ts_alloc(p->instance->arg_count, sizeof(*got));
-    int result = 0;
-
-    for (size_t i = 0; i < p->instance->arg_count && result == 0; i++) {
-        const struct ts_job_arg *arg = &p->instance->args[i];
-        if (!is_output(arg))
-            continue;
-        got[i] = malloc((size_t)ts_job_arg_bytes(arg));
-        if (!got[i])
-            result = ts_fault_set(fault_of(p), TS_SKIPPED, "allocation", "the host has no memory");
-        else if (ts_rig_read(p->rig, i, got[i], fault_of(p)) < 0 ||
-                 check_output(p, i, find_want(expected, i), got[i]) < 0)
-            result = -1;
-    }
     for (size_t i = 0; i < p->instance->arg_count; i++) {
-        if (got[i])
-            keep_state(p, i, got[i]);
+        const void *got;
+
+        if (!is_output(&p->instance->args[i]))
+            continue;
+        got = read_back(p, i);
+        if (!got || check_output(p, i, find_want(expected, i), got) < 0)
+            return -1;
+        keep_state(p, i, got);
     }
-    free(got);
-    return result;
+    return 0;
 }
 
 /* ---- expected values ---- */
@@ -239,7 +242,7 @@ static const struct ts_expected *run_reference(struct proof *p)
     void **arrays = ts_alloc(p->instance->arg_count, sizeof(*arrays));
     int64_t *bytes = ts_alloc(p->instance->arg_count, sizeof(*bytes));
 
-    if (!rig || ts_rig_upload(rig, inputs, true, fault) < 0)
+    if (!rig || ts_rig_upload(rig, inputs, fault) < 0)
         goto out;
     for (int64_t pass = 1; pass <= p->pass; pass++) {
         if (pass > 1)
@@ -357,7 +360,7 @@ int ts_worker_prove_rig(struct ts_worker *worker, struct ts_rig *rig,
 
     p.poisoned = true;
     for (p.round = 0; p.round < plan->rounds && result == 0; p.round++) {
-        result = ts_rig_upload(rig, p.inputs, true, &outcome->fault);
+        result = ts_rig_upload(rig, p.inputs, &outcome->fault);
         for (p.pass = 1; p.pass <= plan->passes && result == 0; p.pass++)
             result = prove_pass(&p);
         forget_state(&p);
@@ -378,7 +381,7 @@ int ts_worker_prove_again(struct ts_worker *worker, struct ts_rig *rig,
         expected = expect(&p);
         result = outcome->fault.status == TS_OK ? 0 : -1;
         if (result == 0 &&
-            (ts_rig_upload(rig, p.inputs, false, &outcome->fault) < 0 ||
+            (ts_rig_upload(rig, p.inputs, &outcome->fault) < 0 ||
              ts_rig_launch(rig, -1, &outcome->fault) < 0 ||
              ts_rig_finish(rig, &outcome->fault) < 0 || check_pass(&p, expected) < 0))
             result = -1;

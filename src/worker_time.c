@@ -30,7 +30,7 @@ static int visit(struct ts_worker *worker, const struct ts_job *job, struct ts_r
     const struct ts_inputs *inputs = ts_truth_inputs(worker->truth, &job->instances[0], job->seed,
                                                      TS_PATTERN_SPEC, &outcome->fault);
 
-    if (!inputs || ts_rig_upload(rig, inputs, false, &outcome->fault) < 0)
+    if (!inputs || ts_rig_upload(rig, inputs, &outcome->fault) < 0)
         return -1;
     ts_worker_stage(worker, TS_STAGE_TIME);
     if (ts_measure_visit(&plan, launch, &timing, &outcome->visit) < 0)

@@ -24,7 +24,7 @@ struct variant_count {
 struct counted {
     struct ts_space *space;
     struct variant_count *variants, all;
-    size_t cases;
+    size_t cases; /* sizes with problem axes that at least one row has */
 };
 
 static bool any(const bool *flags, size_t count)
@@ -43,13 +43,17 @@ static int count_space(struct counted *c, const struct ts_spec *spec, bool quick
     if (!c->space)
         return -1;
     c->variants = ts_alloc(spec->variant_count, sizeof(*c->variants));
-    c->cases = c->space->size_count * c->space->problem_count;
+    bool *met = ts_alloc(c->space->size_count * c->space->problem_count, sizeof(*met));
     for (size_t i = 0; i < c->space->config_count; i++) {
         const struct ts_config *config = &c->space->configs[i];
         struct variant_count *v = &c->variants[config->variant];
         size_t rows = 0;
-        for (size_t s = 0; s < c->space->size_count; s++)
+        for (size_t s = 0; s < c->space->size_count; s++) {
+            bool *here = &met[config->problem * c->space->size_count + s];
             rows += config->admitted[s];
+            c->cases += config->admitted[s] && !*here;
+            *here = *here || config->admitted[s];
+        }
         v->configs++;
         v->rows += rows;
         c->all.configs++;
@@ -61,6 +65,7 @@ static int count_space(struct counted *c, const struct ts_spec *spec, bool quick
                 v->one = config;
         }
     }
+    free(met);
     return 0;
 }
 

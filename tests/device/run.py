@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""The program on a real OpenCL device: every built-in benchmark on its awkward sizes, and the bad kernels, each with
+the status that it must get on that device (expect.json; what expect.json does not name must be ok and timed).
+
+    tests/device/run.py [--device pocl|rusticl] [--program FILE] [--keep FOLDER] [NAME...]
+
+Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a test; status 1 when one failed. A device that is not here is
+one skipped test, and status 1 with --need."""
+
+import itertools
+import json
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import harness  # noqa: E402
+from harness import Failed, Skipped, expect, load_results, outcome, row_name  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BAD = os.path.join(HERE, "bad")
+BENCH = os.path.join(harness.SRC, "bench")
+VENDORS = "/etc/OpenCL/vendors"
+
+# What it takes to see one platform and no other.
+DEVICES = {
+    "pocl": {"icd": "pocl.icd", "environment": {}},
+    "rusticl": {"icd": "rusticl.icd", "environment": {"RUSTICL_ENABLE": "llvmpipe"}},
+}
+
+# A deadline that a loaded machine keeps, but for the kernel that never ends, where it is waited for.
+TIMEOUTS = {"endless": "3s"}
+
+
+class Device:
+    def __init__(self, options, folder):
+        self.name, self.program, self.folder = options.device, options.program, folder
+        vendors = os.path.join(folder, "vendors")
+        os.makedirs(vendors, exist_ok=True)
+        self.env = harness.environment(folder, OCL_ICD_VENDORS=vendors, **DEVICES[self.name]["environment"])
+        icd = os.path.join(VENDORS, DEVICES[self.name]["icd"])
+        self.missing = None if os.path.exists(icd) else f"no {icd}"
+        if not self.missing:
+            with open(icd, encoding="utf-8") as source:
+                with open(os.path.join(vendors, DEVICES[self.name]["icd"]), "w", encoding="utf-8") as target:
+                    target.write(source.read())
+
+    def run(self, spec, *words, timeout_s=300):
+        """One sweep; its Ended and its only run."""
+        path = os.path.join(self.folder, os.path.basename(spec).removesuffix(".json") + ".json")
+        if os.path.exists(path):
+            os.unlink(path)
+        ended = harness.run([self.program, "run", spec, "-q", "-o", path, *words], self.env, self.folder, timeout_s)
+        ended.expect_status(0, 1)
+        runs = load_results(path)["runs"]
+        expect(len(runs) == 1, f"{len(runs)} runs")
+        expect(not os.path.exists(path + ".part"), "the journal is still there")
+        return ended, runs[0]
+
+
+def listed(device):
+    """`devices` finds it, and its event clock is judged."""
+    ended = harness.run([device.program, "devices", "--json"], device.env, device.folder).expect_status(0)
+    document = harness.parse(ended.out)
+    harness.check("devices", document, "devices --json")
+
+
+# ---- built-in benchmarks ----
+
+def awkward(device, name):
+    """A few configurations of each variant, proven and timed on every check size."""
+    with open(os.path.join(BENCH, name + ".json"), encoding="utf-8") as file:
+        spec = json.load(file)
+    sizes = [",".join(f"{key}={value}" for key, value in size.items()) for size in spec["check_sizes"]]
+    words = list(itertools.chain.from_iterable(("--size", size) for size in sizes))
+    choose = random.Random(name)
+    for axis, values in spec.get("quick_params", spec["params"]).items():
+        some = values if len(values) < 2 else choose.sample(values, 1 + (choose.random() < 0.4))
+        words += ["-s", f"{axis}=" + ",".join(map(str, sorted(some, key=values.index)))]
+    for axis, values in spec.get("problem", {}).items():
+        some = [values[0]] if len(values) < 2 else [values[0], values[-1]]
+        words += ["-s", f"{axis}=" + ",".join(map(str, some))]
+    _, run = device.run(name, *words, "--visits", "1", "--samples", "1", "--timeout", "60s")
+    bad = [f"{row_name(row)}: {outcome(row)} {row['reason']['text']}" for row in run["rows"] if row["status"] != "ok"]
+    expect(not bad, f"{len(bad)} of {len(run['rows'])} rows ({' '.join(words)}): {'; '.join(bad[:3])}")
+    variants = {row["variant"] for row in run["rows"]}
+    expect(variants == {variant["name"] for variant in spec["variants"]}, f"variants {sorted(variants)} only")
+
+
+# ---- bad kernels ----
+
+def wanted_of(row, expected, device):
+    """The outcomes that expect.json admits for a row: those of the first key all of whose words the row has."""
+    words = set(row_name(row).split())
+    for key, entry in expected.items():
+        if set(key.split()) <= words:
+            return key, entry[device.name]
+    return None, ["ok"]
+
+
+def bad_kernel(device, name, expected):
+    ended, run = device.run(os.path.join(BAD, name + ".json"), "--visits", "2", "--samples", "2", "--timeout",
+                            TIMEOUTS.get(name, "30s"))
+    bad, met, finding = [], set(), False
+    for row in run["rows"]:
+        key, wanted = wanted_of(row, expected, device)
+        met.add(key)
+        finding |= row["status"] not in ("ok", "skipped")
+        if outcome(row) not in wanted:
+            why = "" if row["status"] == "ok" else f" ({row['reason']['text']})"
+            bad.append(f"{row_name(row)}: {outcome(row)}{why}, expected {' or '.join(wanted)}")
+        elif row["status"] == "ok" and len(row["time"]["visits"]) < 2:
+            bad.append(f"{row_name(row)}: ok with {len(row['time']['visits'])} visits")
+        elif row["status"] != "ok" and (row["time"] is not None or not row["reason"]["text"]):
+            bad.append(f"{row_name(row)}: a time, or no text")
+    expect(not bad, "; ".join(bad))
+    expect(set(expected) <= met, f"no row for {set(expected) - met}")
+    expect(any(row["status"] == "ok" for row in run["rows"]), "no good neighbour")
+    expect(ended.status == (1 if finding else 0), f"exit status {ended.status}")
+
+
+def main():
+    options = harness.arguments(__doc__, (("--device",), {"choices": list(DEVICES), "default": "pocl"}),
+                                (("--need",), {"action": "store_true", "help": "a missing device is a failure"}))
+    report = harness.Report(options.only)
+    with open(os.path.join(HERE, "expect.json"), encoding="utf-8") as file:
+        expectations = json.load(file)
+    specs = {name[:-5] for name in os.listdir(BAD) if name.endswith(".json")}
+    with harness.Folder(options.keep) as folder:
+        device = Device(options, folder)
+        if device.missing:
+            report.tell("not ok" if options.need else "skip", options.device, device.missing)
+            return 1 if options.need else 0
+        report.run(f"{options.device}_devices", listed, device)
+        for name in sorted(specs | set(expectations)):
+            report.run(f"{options.device}_bad_{name}", bad_kernel, device, name, expectations.get(name, {}))
+        for name in sorted(name[:-5] for name in os.listdir(BENCH) if name.endswith(".json")):
+            report.run(f"{options.device}_{name}", awkward, device, name)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
