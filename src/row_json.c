@@ -97,7 +97,9 @@ static void add_summary(cJSON *object, const struct ts_row *row)
     struct ts_interval interval = ts_metric_time_ns(row);
     bool any = isfinite(interval.mid);
     ts_json_add_int_or_null(object, "median_ns", any ? (int64_t)llround(interval.mid) : -1);
-    ts_json_add_int_or_null(object, "low_ns", interval.known ? (int64_t)llround(interval.low) : -1);
+    /* Two visits far apart give bounds below a nanosecond: no time is shorter than one. */
+    ts_json_add_int_or_null(object, "low_ns",
+                            interval.known ? (int64_t)llround(fmax(interval.low, 1.0)) : -1);
     ts_json_add_int_or_null(object, "high_ns",
                             interval.known ? (int64_t)llround(interval.high) : -1);
     ts_json_add_int_or_null(object, "q1_ns", sample_quantile_ns(&row->time, 0.25));

@@ -172,18 +172,21 @@ static int check_output(const struct sweep *s, struct ts_err *err)
 
 /* ---- resuming ---- */
 
-/* FILE.part if it is there, else FILE. */
+/* FILE.part if it is there and a run had begun in it, else FILE. */
 static int load_earlier(struct sweep *s, bool *from_part, struct ts_err *err)
 {
-    char *part = ts_printf("%s.part", s->options->resume);
-    int result;
+    const char *file = s->options->resume;
+    char *part = ts_printf("%s.part", file);
+    int result = 0;
 
-    *from_part = ts_file_exists(part);
-    result = *from_part ? ts_journal_load(&s->results, part, err)
-                        : ts_results_load(&s->results, s->options->resume, err);
+    if (ts_file_exists(part))
+        result = ts_journal_load(&s->results, part, err);
     free(part);
+    *from_part = s->results.run_count > 0;
+    if (result == 0 && !*from_part)
+        result = ts_results_load(&s->results, file, err);
     if (result == 0 && s->results.run_count == 0)
-        return ts_err_set(err, TS_EXIT_USAGE, "%s: no run to go on with", s->options->resume);
+        return ts_err_set(err, TS_EXIT_USAGE, "%s: no run to go on with", file);
     return result;
 }
 

@@ -112,11 +112,13 @@ static void add_failed_row(const struct ts_row *row, struct ts_text *out)
 /* Findings first, ten at most unless the user wants more; skipped ones only counted. */
 static void print_failures(const struct ts_run *run, bool verbose, struct ts_text *out)
 {
-    size_t shown = 0, findings = 0, skipped = 0, limit = verbose ? SIZE_MAX : 10;
+    size_t shown = 0, findings = 0, skipped = 0, untimed = 0, limit = verbose ? SIZE_MAX : 10;
 
     for (size_t i = 0; i < run->row_count; i++) {
         const struct ts_row *row = &run->rows[i];
         skipped += row->status == TS_SKIPPED;
+        untimed += row->status == TS_PENDING ||
+                   (row->status == TS_OK && row->time.visit_count == 0);
         if (!ts_status_is_finding(row->status) && !(verbose && row->status == TS_SKIPPED))
             continue;
         findings += ts_status_is_finding(row->status);
@@ -126,7 +128,9 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
     if (shown > limit)
         ts_text_printf(out, "  and %zu more (-v shows all)\n", shown - limit);
     ts_text_printf(out, "%zu configurations: %zu ok", run->row_count,
-                   run->row_count - findings - skipped);
+                   run->row_count - findings - skipped - untimed);
+    if (untimed > 0)
+        ts_text_printf(out, ", %zu not timed yet", untimed);
     if (skipped > 0)
         ts_text_printf(out, ", %zu skipped", skipped);
     if (findings > 0)

@@ -81,9 +81,10 @@ def awkward(device, name):
         some = [values[0]] if len(values) < 2 else [values[0], values[-1]]
         words += ["-s", f"{axis}=" + ",".join(map(str, some))]
     _, run = device.run(name, *words, "--visits", "1", "--samples", "1", "--timeout", "60s")
-    bad = [f"{row_name(row)}: {outcome(row)} {row['reason']['text']}" for row in run["rows"] if row["status"] != "ok"]
+    bad = [f"{row_name(row)}: {outcome(row)} {row['reason']['text']}" for row in run["rows"]
+           if outcome(row) not in ("ok", "skipped:local-memory")]  # a large halo does not fit every device
     expect(not bad, f"{len(bad)} of {len(run['rows'])} rows ({' '.join(words)}): {'; '.join(bad[:3])}")
-    variants = {row["variant"] for row in run["rows"]}
+    variants = {row["variant"] for row in run["rows"] if row["status"] == "ok"}
     expect(variants == {variant["name"] for variant in spec["variants"]}, f"variants {sorted(variants)} only")
 
 
