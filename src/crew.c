@@ -17,6 +17,7 @@ struct hand {
     int64_t job_id;     /* the caller's job in flight, 0: none */
     int64_t deadline_ns;
     int64_t left_ns; /* while the reference computes: what was left of the deadline; -1: it runs */
+    int done;        /* prove and time jobs */
     char stage[16];
     struct ts_text talk;
     char **sources; /* digests it has */
@@ -242,6 +243,7 @@ static bool lose(struct ts_crew *crew, size_t seat, enum ts_status status, const
         reply->kind = TS_REPLY_LOST;
         reply->seat = seat;
         reply->ordinal = hand->ordinal;
+        reply->earlier = hand->done;
         reply->status = status;
         snprintf(reply->code, sizeof(reply->code), "%s", code);
         reply->text = text;
@@ -354,6 +356,8 @@ static bool take_done(struct ts_crew *crew, size_t seat, cJSON *line, struct ts_
     reply->line = cJSON_Duplicate(line, true);
     reply->retire = ts_json_bool(line, "retire", false);
     reply->talk = take_talk(hand);
+    reply->earlier = hand->done;
+    hand->done += ts_json_get(line, "check") != NULL; /* only these two verbs prove anything */
     hand->job_id = 0;
     return true;
 }

@@ -55,6 +55,7 @@ struct ts_reply {
     char *text;
     char *talk;  /* what the worker printed during the job; NULL: nothing */
     bool retire; /* done: the worker asks to be replaced; the caller dismisses it */
+    int earlier; /* prove and time jobs that this worker had done before */
 };
 void ts_crew_wait(struct ts_crew *crew, int64_t until_ns, struct ts_reply *reply);
 void ts_reply_free(struct ts_reply *reply);

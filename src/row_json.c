@@ -101,7 +101,7 @@ static void add_summary(cJSON *object, const struct ts_row *row)
     ts_json_add_int_or_null(object, "low_ns",
                             interval.known ? (int64_t)llround(fmax(interval.low, 1.0)) : -1);
     ts_json_add_int_or_null(object, "high_ns",
-                            interval.known ? (int64_t)llround(interval.high) : -1);
+                            interval.known ? (int64_t)llround(fmin(interval.high, 0x1p53)) : -1);
     ts_json_add_int_or_null(object, "q1_ns", sample_quantile_ns(&row->time, 0.25));
     ts_json_add_int_or_null(object, "q3_ns", sample_quantile_ns(&row->time, 0.75));
 }

@@ -117,8 +117,8 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
     for (size_t i = 0; i < run->row_count; i++) {
         const struct ts_row *row = &run->rows[i];
         skipped += row->status == TS_SKIPPED;
-        untimed += row->status == TS_PENDING ||
-                   (row->status == TS_OK && row->time.visit_count == 0);
+        untimed +=
+            row->status == TS_PENDING || (row->status == TS_OK && row->time.visit_count == 0);
         if (!ts_status_is_finding(row->status) && !(verbose && row->status == TS_SKIPPED))
             continue;
         findings += ts_status_is_finding(row->status);

@@ -11,6 +11,7 @@
 /* One build: a configuration, for all its sizes. */
 struct unit {
     size_t space, config;
+    bool repeated; /* proven again in a fresh worker */
     size_t *rows; /* of the run, one a timed size that admits it */
     size_t row_count;
 };
@@ -95,6 +96,10 @@ int ts_sweep_need_seat(struct sweep *s, struct ts_err *err);
 void ts_sweep_merge(struct ts_row *row, const cJSON *line, bool timed_size);
 /* Sets status and reason of a row from a reply that is not ok; false when it is ok. */
 bool ts_sweep_take_failure(struct ts_row *row, const struct ts_reply *reply);
+/* Should the job be done again before its answer is believed? A `wrong` or `crashed` from a worker that ran
+ * other kernels before may be an earlier kernel's doing (on a CPU device kernels run in the worker's own
+ * memory), so it counts only from a fresh worker. */
+bool ts_sweep_is_doubtful(const struct ts_reply *reply);
 void ts_sweep_take_talk(struct ts_row *row, const char *talk);
 /* Books what a job was busy with. */
 void ts_sweep_book(struct phase_time *phase, const struct ts_reply *reply);

@@ -13,6 +13,9 @@ struct proving {
     size_t todo_count, next, done;
     size_t at_seat[64]; /* unit in hand */
     size_t seats[64];
+    bool again[64]; /* the unit of this one of `seats` is to be proven once more, by a fresh worker
+                     */
+    size_t again_unit[64];
     size_t seat_count;
     int64_t end_ns; /* of phase one's share of the budget */
 };
@@ -51,12 +54,10 @@ static int worker_count(const struct sweep *s, size_t units)
     return count < 1 ? 1 : count > 60 ? 60 : (int)count;
 }
 
-/* Sends the next unit to an idle seat. */
-static int hand_out(struct proving *p, size_t seat, struct ts_err *err)
+static int hand_out(struct proving *p, size_t seat, size_t unit, struct ts_err *err)
 {
     struct job_sources sources;
     struct ts_job job;
-    size_t unit = p->todo[p->next++];
     int result = ts_sweep_prove_job(p->s, &p->s->units[unit], &job, &sources, err);
 
     if (result == 0) {
@@ -92,21 +93,58 @@ static int take_reply(struct proving *p, const struct ts_reply *reply, struct ts
     return 0;
 }
 
-static bool is_over(const struct proving *p)
+/* Is there something for worker i? What is to be repeated comes first. */
+static bool next_unit(struct proving *p, size_t i, size_t *unit)
 {
-    return p->next == p->todo_count || ts_now_ns() >= p->end_ns;
+    if (ts_now_ns() >= p->end_ns)
+        return false;
+    if (p->again[i]) {
+        p->again[i] = false;
+        *unit = p->again_unit[i];
+        return true;
+    }
+    if (p->next == p->todo_count)
+        return false;
+    *unit = p->todo[p->next++];
+    return true;
 }
 
 static int fill_seats(struct proving *p, struct ts_err *err)
 {
-    for (size_t i = 0; i < p->seat_count && !is_over(p); i++) {
+    for (size_t i = 0; i < p->seat_count; i++) {
+        size_t unit;
+
+        if (ts_crew_is_hired(p->s->crew, p->seats[i]) && !ts_crew_is_idle(p->s->crew, p->seats[i]))
+            continue;
+        if (!next_unit(p, i, &unit))
+            continue;
         if (!ts_crew_is_hired(p->s->crew, p->seats[i]) &&
             ts_crew_hire(p->s->crew, &p->seats[i], err) < 0)
             return -1;
-        if (ts_crew_is_idle(p->s->crew, p->seats[i]) && hand_out(p, p->seats[i], err) < 0)
+        if (hand_out(p, p->seats[i], unit, err) < 0)
             return -1;
     }
     return 0;
+}
+
+/* Puts the unit back for a fresh worker in the same place; false when it has been repeated already.
+ */
+static bool repeat(struct proving *p, const struct ts_reply *reply)
+{
+    size_t unit = p->at_seat[reply->seat];
+
+    if (!ts_sweep_is_doubtful(reply) || p->s->units[unit].repeated)
+        return false;
+    for (size_t i = 0; i < p->seat_count; i++) {
+        if (p->seats[i] != reply->seat)
+            continue;
+        p->s->units[unit].repeated = true;
+        p->again[i] = true;
+        p->again_unit[i] = unit;
+        ts_crew_dismiss(p->s->crew, reply->seat);
+        return true;
+    }
+    return false;
 }
 
 static bool is_busy(const struct proving *p)
@@ -126,10 +164,12 @@ static int prove_all(struct proving *p, struct ts_err *err)
     while (result == 0 && is_busy(p) && !ts_signal_pending()) {
         ts_crew_wait(p->s->crew, INT64_MAX, &reply);
         if (reply.kind == TS_REPLY_DONE || reply.kind == TS_REPLY_LOST) {
-            result = take_reply(p, &reply, err);
+            bool again = repeat(p, &reply);
+            if (!again)
+                result = take_reply(p, &reply, err);
             if (result == 0)
                 result = ts_sweep_count_lost(p->s, &reply, err);
-            if (reply.kind == TS_REPLY_DONE && reply.retire)
+            if (reply.kind == TS_REPLY_DONE && reply.retire && !again)
                 ts_crew_dismiss(p->s->crew, reply.seat);
         }
         ts_reply_free(&reply);

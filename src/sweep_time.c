@@ -121,27 +121,43 @@ static int take_reply(struct sweep *s, const struct visit *visit, const struct t
     return failed ? 0 : add_samples(s, row, visit, reply->line, reply->ordinal, err);
 }
 
-static int make_visit(struct timing *t, const struct visit *visit, struct ts_err *err)
+/* Sends the job for a visit to the timing worker and waits for its answer. */
+static int ask(struct timing *t, const struct visit *visit, bool prove_first,
+               struct ts_reply *reply, struct ts_err *err)
 {
     struct sweep *s = t->s;
     struct job_sources sources;
-    struct ts_reply reply = {0};
     struct ts_job job;
     int result;
 
+    memset(reply, 0, sizeof(*reply));
     if (ts_sweep_need_seat(s, err) < 0)
         return -1;
     result = ts_sweep_time_job(s, visit->row, &job, &sources, err);
     if (result == 0) {
         const struct ts_row *row = row_at(t, visit->row);
-        job.prove_first = visit->first;
+        job.prove_first = prove_first;
         job.prove_last = visit->last;
         job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
-        ts_crew_call(s->crew, s->seat, &job, sources.digests, sources.texts, sources.count, &reply);
+        ts_crew_call(s->crew, s->seat, &job, sources.digests, sources.texts, sources.count, reply);
+        ts_sweep_book(&s->timing, reply);
     }
     ts_job_free(&job);
+    return result;
+}
+
+static int make_visit(struct timing *t, const struct visit *visit, struct ts_err *err)
+{
+    struct sweep *s = t->s;
+    struct ts_reply reply;
+    int result = ask(t, visit, visit->first, &reply, err);
+
+    if (result == 0 && reply.kind != TS_REPLY_SIGNAL && ts_sweep_is_doubtful(&reply)) {
+        ts_crew_dismiss(s->crew, s->seat);
+        ts_reply_free(&reply);
+        result = ask(t, visit, true, &reply, err);
+    }
     if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
-        ts_sweep_book(&s->timing, &reply);
         result = take_reply(s, visit, &reply, err);
         if (result == 0)
             result = ts_sweep_count_lost(s, &reply, err);

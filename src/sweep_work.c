@@ -112,6 +112,14 @@ void ts_sweep_take_talk(struct ts_row *row, const char *talk)
     row->talk = ts_strdup(talk);
 }
 
+bool ts_sweep_is_doubtful(const struct ts_reply *reply)
+{
+    const char *status = reply->kind == TS_REPLY_LOST ? ts_status_name(reply->status)
+                                                      : ts_json_string(reply->line, "status", "");
+
+    return reply->earlier > 0 && (!strcmp(status, "wrong") || !strcmp(status, "crashed"));
+}
+
 bool ts_sweep_take_failure(struct ts_row *row, const struct ts_reply *reply)
 {
     const cJSON *reason;
