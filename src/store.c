@@ -1,7 +1,7 @@
 /* store.c: runs, and the results document. The journal is in store_journal.c and store_replay.c. */
 #define _POSIX_C_SOURCE 200809L
-#include "store_private.h"
 #include "row_json.h"
+#include "store_private.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* store_journal.c: writing FILE.part. */
 #define _POSIX_C_SOURCE 200809L
-#include "store_private.h"
 #include "row_json.h"
+#include "store_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

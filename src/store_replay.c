@@ -1,7 +1,7 @@
 /* store_replay.c: reading FILE.part back. */
 #define _POSIX_C_SOURCE 200809L
-#include "store_private.h"
 #include "row_json.h"
+#include "store_private.h"
 
 #include <stdlib.h>
 #include <string.h>
