@@ -14,35 +14,15 @@
  *   BALLAST  unused bytes of local memory (a multiple of 4): they compute nothing but occupy the
  *            compute unit's local memory, so that fewer work-groups fit on it at a time. */
 
+#include "cells.clh"
+
 #if VEC == 4
-typedef float4 cells;
 #define LOAD_CELLS(p) vload4(0, (p))
-#elif VEC == 1
-typedef float cells;
-#define LOAD_CELLS(p) (*(p))
 #else
-#error "VEC is 1 or 4"
+#define LOAD_CELLS(p) (*(p))
 #endif
 
 #define SIDE (2 * RADIUS + 1)
-
-/* Stores those of the cells x .. x+VEC that lie inside the row; 0 <= x < w. */
-static void store_cells(__global float *row, int x, int w, cells v)
-{
-#if VEC == 4
-    if (x <= w - 4)
-        vstore4(v, 0, row + x);
-    else { /* one to three cells are left */
-        row[x] = v.x;
-        if (x + 1 < w)
-            row[x + 1] = v.y;
-        if (x + 2 < w)
-            row[x + 2] = v.z;
-    }
-#else
-    row[x] = v;
-#endif
-}
 
 #ifdef VARIANT_naive
 

@@ -17,14 +17,12 @@
  * DIM, RADIUS, BOX, LX, LY, LZ, VEC (1 or 4); the local variant also has PAD: unused cells
  * (vectors where VEC is 4) after each line of the tile, against bank conflicts. */
 
+#include "cells.clh"
+
 #if VEC == 4
-typedef float4 cells;
 #define HALO_X 1 /* in vectors: one on either side holds any radius */
-#elif VEC == 1
-typedef float cells;
-#define HALO_X RADIUS
 #else
-#error "VEC is 1 or 4"
+#define HALO_X RADIUS
 #endif
 
 #define HALO_Y RADIUS
@@ -153,47 +151,7 @@ static __global const float *row_at(__global const float *src, int y, int z, str
     return src + ((size_t)wrap(z, g.d) * (size_t)g.h + (size_t)wrap(y, g.h)) * (size_t)g.w;
 }
 
-/* The cells x .. x+VEC of the periodic extension of a row of w cells; x is a multiple of VEC and
- * may lie anywhere. */
-static cells load_cells(__global const float *row, int x, int w)
-{
-#if VEC == 4
-    float4 v;
-    if (w % 4 == 0) /* every vector is aligned and none straddles the end of the row */
-        v = *(__global const float4 *)(row + wrap(x, w));
-    else if (x >= 0 && x <= w - 4)
-        v = vload4(0, row + x);
-    else {
-        v.x = row[wrap(x, w)];
-        v.y = row[wrap(x + 1, w)];
-        v.z = row[wrap(x + 2, w)];
-        v.w = row[wrap(x + 3, w)];
-    }
-    return v;
-#else
-    return row[wrap(x, w)];
-#endif
-}
-
-/* Stores those of the cells x .. x+VEC that lie inside the row; 0 <= x < w. */
-static void store_cells(__global float *row, int x, int w, cells v)
-{
-#if VEC == 4
-    if (w % 4 == 0)
-        *(__global float4 *)(row + x) = v;
-    else if (x <= w - 4)
-        vstore4(v, 0, row + x);
-    else { /* one to three cells are left */
-        row[x] = v.x;
-        if (x + 1 < w)
-            row[x + 1] = v.y;
-        if (x + 2 < w)
-            row[x + 2] = v.z;
-    }
-#else
-    row[x] = v;
-#endif
-}
+#include "periodic_cells.clh"
 
 struct pair {
     cells a, b;

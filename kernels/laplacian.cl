@@ -16,13 +16,7 @@
  *   1 chunked, each work-item fetches one contiguous piece;
  * - LAYOUT, order of the tile in local memory: 0 x fastest, 1 y fastest. */
 
-#if VEC == 4
-typedef float4 cells;
-#elif VEC == 1
-typedef float cells;
-#else
-#error "VEC is 1 or 4"
-#endif
+#include "cells.clh"
 
 /* A line of the grid as one work-item sees it: its cells and the cell on either side. */
 struct line {
@@ -30,26 +24,6 @@ struct line {
     cells mid;
     float east;
 };
-
-/* Stores those of the cells x .. x+VEC that lie inside the row; 0 <= x < w. */
-static void store_cells(__global float *row, int x, int w, cells v)
-{
-#if VEC == 4
-    if (w % 4 == 0)
-        *(__global float4 *)(row + x) = v;
-    else if (x <= w - 4)
-        vstore4(v, 0, row + x);
-    else { /* one to three cells are left */
-        row[x] = v.x;
-        if (x + 1 < w)
-            row[x + 1] = v.y;
-        if (x + 2 < w)
-            row[x + 2] = v.z;
-    }
-#else
-    row[x] = v;
-#endif
-}
 
 /* The cells one step to the west and to the east of a line's own. */
 static cells west_of(struct line l)
@@ -170,27 +144,7 @@ static int wrap(int i, int n)
     return i;
 }
 
-/* The cells x .. x+VEC of the periodic extension of a row of w cells; x is a multiple of VEC and
- * may lie anywhere. */
-static cells load_cells(__global const float *row, int x, int w)
-{
-#if VEC == 4
-    float4 v;
-    if (w % 4 == 0) /* every vector is aligned and none straddles the end of the row */
-        v = *(__global const float4 *)(row + wrap(x, w));
-    else if (x >= 0 && x <= w - 4)
-        v = vload4(0, row + x);
-    else {
-        v.x = row[wrap(x, w)];
-        v.y = row[wrap(x + 1, w)];
-        v.z = row[wrap(x + 2, w)];
-        v.w = row[wrap(x + 3, w)];
-    }
-    return v;
-#else
-    return row[wrap(x, w)];
-#endif
-}
+#include "periodic_cells.clh"
 
 /* Cell i of the tile, counted along x first whatever the layout: global memory decides the order of
  * loads. (left, top) is the tile's corner, in vectors and rows. */

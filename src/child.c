@@ -3,7 +3,7 @@
  * How a wait works: a child that has something to tell (a whole line, talk, its end) is not read
  * from, so memory stays bounded and its own order is kept: stdout is read first, stderr right after
  * it, and talk is told before lines, so what a job printed comes before the line that ends the job.
- * Children take turns. A wait sleeps only in ppoll, with SIGINT, SIGTERM and SIGCHLD blocked
+ * Children take turns. A wait sleeps only in ppoll, with our signals and SIGCHLD blocked
  * outside of it, so none of them can slip in between the last look and the sleep. */
 #define _GNU_SOURCE /* ppoll, pipe2: in POSIX since 2024 */
 #include "child.h"
@@ -82,6 +82,14 @@ static void ignore_sigpipe(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
+/* A session that ends stops the run as SIGTERM does, unless nohup asked to live on. */
+static void handle_hangup(const struct sigaction *action)
+{
+    struct sigaction before;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, action, NULL);
+}
+
 void ts_signals_install(void)
 {
     /* No SA_RESTART: a slow call ends, and its caller looks at the flag. */
@@ -89,6 +97,7 @@ void ts_signals_install(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    handle_hangup(&action);
     ignore_sigpipe();
 }
 
@@ -117,6 +126,7 @@ static void hold_signals(struct held *held)
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGHUP);
     sigaddset(&ours, SIGCHLD);
     sigprocmask(SIG_BLOCK, &ours, &held->before);
     sigaction(SIGCHLD, &action, &held->child_before);
@@ -135,6 +145,7 @@ static void held_poll(const struct held *held, struct pollfd *fds, size_t count,
     sigset_t open = held->before;
     sigdelset(&open, SIGINT);
     sigdelset(&open, SIGTERM);
+    sigdelset(&open, SIGHUP);
     sigdelset(&open, SIGCHLD);
     struct timespec rest = {0, 0};
     if (until_ns != INT64_MAX) {

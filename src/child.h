@@ -44,10 +44,10 @@ struct ts_event {
 void ts_child_wait(struct ts_child *const *children, size_t count, int64_t until_ns,
                    struct ts_event *event);
 
-/* SIGINT and SIGTERM: from now on they only set a flag (and wake ts_child_wait); SIGPIPE is
+/* SIGINT, SIGTERM and SIGHUP: from now on they only set a flag (and wake ts_child_wait); SIGPIPE is
  * ignored. A second signal while the first is pending sets `twice`. */
 void ts_signals_install(void);
-int ts_signal_pending(void); /* 0, SIGINT or SIGTERM */
+int ts_signal_pending(void); /* 0, or the signal's number */
 int ts_signal_count(void);
 
 /* Runs a command by /bin/sh -c, inherits stdio (stdout goes to stderr), returns its wait status's

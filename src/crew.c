@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SEATS 64
 #define TALK_BYTES (64 * 1024)
 #define GRACE_MS 200
 
@@ -28,17 +27,18 @@ struct ts_crew {
     char *command;
     int64_t timeout_ns;
     const struct ts_device *device;
-    struct hand hands[MAX_SEATS];
-    int hired;
+    struct hand hands[TS_CREW_SEATS];
+    int next_ordinal;
     int64_t last_id;
 };
 
-struct ts_crew *ts_crew_open(const char *command, int64_t timeout_ns)
+struct ts_crew *ts_crew_open(const char *command, int64_t timeout_ns, int first_ordinal)
 {
     struct ts_crew *crew = ts_alloc(1, sizeof(*crew));
 
     crew->command = command ? ts_strdup(command) : NULL;
     crew->timeout_ns = timeout_ns;
+    crew->next_ordinal = first_ordinal;
     return crew;
 }
 
@@ -55,7 +55,7 @@ void ts_crew_close(struct ts_crew *crew)
 {
     if (!crew)
         return;
-    for (size_t i = 0; i < MAX_SEATS; i++) {
+    for (size_t i = 0; i < TS_CREW_SEATS; i++) {
         ts_child_close(crew->hands[i].child);
         clear_hand(&crew->hands[i]);
     }
@@ -163,19 +163,19 @@ int ts_crew_hire(struct ts_crew *crew, size_t *seat, struct ts_err *err)
 {
     struct hand *hand = NULL;
 
-    for (size_t i = 0; i < MAX_SEATS && !hand; i++) {
+    for (size_t i = 0; i < TS_CREW_SEATS && !hand; i++) {
         if (!crew->hands[i].child) {
             hand = &crew->hands[i];
             *seat = i;
         }
     }
     if (!hand)
-        return ts_err_set(err, TS_EXIT_SYSTEM, "more than %d workers", MAX_SEATS);
+        return ts_err_set(err, TS_EXIT_SYSTEM, "more than %d workers", TS_CREW_SEATS);
     clear_hand(hand);
     hand->child = start_worker(crew, err);
     if (!hand->child)
         return -1;
-    hand->ordinal = crew->hired++;
+    hand->ordinal = crew->next_ordinal++;
     hand->left_ns = -1;
     if (crew->device)
         open_device(crew, hand);
@@ -200,16 +200,6 @@ bool ts_crew_is_hired(const struct ts_crew *crew, size_t seat)
 bool ts_crew_is_idle(const struct ts_crew *crew, size_t seat)
 {
     return crew->hands[seat].child && crew->hands[seat].job_id == 0;
-}
-
-int ts_crew_ordinal(const struct ts_crew *crew, size_t seat)
-{
-    return crew->hands[seat].ordinal;
-}
-
-int ts_crew_hired(const struct ts_crew *crew)
-{
-    return crew->hired;
 }
 
 /* ---- replies ---- */
@@ -243,7 +233,6 @@ static bool lose(struct ts_crew *crew, size_t seat, enum ts_status status, const
         reply->kind = TS_REPLY_LOST;
         reply->seat = seat;
         reply->ordinal = hand->ordinal;
-        reply->earlier = hand->done;
         reply->status = status;
         snprintf(reply->code, sizeof(reply->code), "%s", code);
         reply->text = text;
@@ -272,6 +261,12 @@ static bool lose_ended(struct ts_crew *crew, size_t seat, const struct ts_event 
         return lose(crew, seat, TS_CRASHED, "signal",
                     ts_printf("the worker died of signal %d (%s) while its stage was \"%s\"",
                               event->signal, strsignal(event->signal), hand->stage),
+                    reply);
+    /* ssh's own status for a connection that broke. */
+    if (crew->command && event->exit_code == 255)
+        return lose(crew, seat, TS_CRASHED, "connection",
+                    ts_printf("the connection to the worker was lost while its stage was \"%s\"",
+                              hand->stage),
                     reply);
     if (event->exit_code < 0)
         return lose(crew, seat, TS_CRASHED, "protocol",
@@ -356,8 +351,6 @@ static bool take_done(struct ts_crew *crew, size_t seat, cJSON *line, struct ts_
     reply->line = cJSON_Duplicate(line, true);
     reply->retire = ts_json_bool(line, "retire", false);
     reply->talk = take_talk(hand);
-    reply->earlier = hand->done;
-    hand->done += ts_json_get(line, "check") != NULL; /* only these two verbs prove anything */
     hand->job_id = 0;
     return true;
 }
@@ -417,7 +410,7 @@ static void take_talk_bytes(struct hand *hand, const struct ts_event *event)
 
 static int64_t next_deadline(const struct ts_crew *crew, int64_t until_ns)
 {
-    for (size_t i = 0; i < MAX_SEATS; i++) {
+    for (size_t i = 0; i < TS_CREW_SEATS; i++) {
         const struct hand *hand = &crew->hands[i];
         if (hand->child && (hand->job_id || hand->opening_id) && hand->left_ns < 0 &&
             hand->deadline_ns < until_ns)
@@ -430,7 +423,7 @@ static bool check_deadlines(struct ts_crew *crew, struct ts_reply *reply)
 {
     int64_t now = ts_now_ns();
 
-    for (size_t i = 0; i < MAX_SEATS; i++) {
+    for (size_t i = 0; i < TS_CREW_SEATS; i++) {
         struct hand *hand = &crew->hands[i];
         if (hand->child && (hand->job_id || hand->opening_id) && hand->left_ns < 0 &&
             hand->deadline_ns <= now && lose_late(crew, i, reply))
@@ -460,14 +453,14 @@ static bool take_event(struct ts_crew *crew, const struct ts_event *event, struc
 
 void ts_crew_wait(struct ts_crew *crew, int64_t until_ns, struct ts_reply *reply)
 {
-    struct ts_child *children[MAX_SEATS];
+    struct ts_child *children[TS_CREW_SEATS];
     struct ts_event event;
 
     memset(reply, 0, sizeof(*reply));
     for (;;) {
-        for (size_t i = 0; i < MAX_SEATS; i++)
+        for (size_t i = 0; i < TS_CREW_SEATS; i++)
             children[i] = crew->hands[i].child;
-        ts_child_wait(children, MAX_SEATS, next_deadline(crew, until_ns), &event);
+        ts_child_wait(children, TS_CREW_SEATS, next_deadline(crew, until_ns), &event);
         if (take_event(crew, &event, reply) || check_deadlines(crew, reply))
             return;
         if (event.kind == TS_EVENT_TIMEOUT && ts_now_ns() >= until_ns)

@@ -12,11 +12,14 @@
 #include "job.h"
 #include "row.h"
 
+/* Seats are numbered from 0 to this, exclusive. */
+#define TS_CREW_SEATS 64
+
 struct ts_crew;
 
 /* command: --worker's, or NULL for this program itself. timeout_ns: deadline of one job; time that
- * the CPU reference takes does not count. */
-struct ts_crew *ts_crew_open(const char *command, int64_t timeout_ns);
+ * the CPU reference takes does not count. first_ordinal: the number of the first process. */
+struct ts_crew *ts_crew_open(const char *command, int64_t timeout_ns, int first_ordinal);
 /* Ends every worker at once. Accepts NULL. */
 void ts_crew_close(struct ts_crew *crew);
 
@@ -29,10 +32,6 @@ int ts_crew_hire(struct ts_crew *crew, size_t *seat, struct ts_err *err);
 void ts_crew_dismiss(struct ts_crew *crew, size_t seat);
 bool ts_crew_is_hired(const struct ts_crew *crew, size_t seat);
 bool ts_crew_is_idle(const struct ts_crew *crew, size_t seat);
-/* Which process sits there: counts from 0 over the crew's life. */
-int ts_crew_ordinal(const struct ts_crew *crew, size_t seat);
-/* Workers started so far. */
-int ts_crew_hired(const struct ts_crew *crew);
 
 /* Sends a job to an idle hand, its sources before it where this worker has not got them yet:
  * texts[i] is the source of digests[i]. The crew numbers the job. */
@@ -48,14 +47,13 @@ enum ts_reply_kind {
 struct ts_reply {
     enum ts_reply_kind kind;
     size_t seat;
-    int ordinal;
+    int ordinal;           /* which process: counts up over the crew's life */
     cJSON *line;           /* done; freed by ts_reply_free */
     enum ts_status status; /* lost: timeout or crashed */
     char code[32];
     char *text;
     char *talk;  /* what the worker printed during the job; NULL: nothing */
     bool retire; /* done: the worker asks to be replaced; the caller dismisses it */
-    int earlier; /* prove and time jobs that this worker had done before */
 };
 void ts_crew_wait(struct ts_crew *crew, int64_t until_ns, struct ts_reply *reply);
 void ts_reply_free(struct ts_reply *reply);

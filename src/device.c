@@ -54,12 +54,25 @@ void ts_device_free(struct ts_device *device)
     }
 }
 
+const char *ts_device_local_memory_words(const struct ts_device *device)
+{
+    switch (device->number[TS_DEVICE_LOCAL_MEM_TYPE]) {
+    case TS_LOCAL_MEM_LOCAL:
+        return "dedicated";
+    case TS_LOCAL_MEM_GLOBAL:
+        return "global memory (staging copies memory to memory)";
+    case TS_LOCAL_MEM_NONE:
+        return "none";
+    default:
+        return "unknown";
+    }
+}
+
 /* ---- JSON ---- */
 
 static void add_limit(cJSON *limits, const char *key, int64_t value)
 {
-    const int64_t largest = (int64_t)1 << 53;
-    ts_json_add_int_or_null(limits, key, value > largest ? largest : value);
+    ts_json_add_int_or_null(limits, key, value > TS_JSON_EXACT ? TS_JSON_EXACT : value);
 }
 
 static void add_limits(const struct ts_device *device, cJSON *limits)

@@ -54,6 +54,9 @@ struct ts_device {
 
 void ts_device_free(struct ts_device *device); /* its strings, not the struct */
 
+/* What its local memory is, for people: "dedicated", "global memory (...)", "none", "unknown". */
+const char *ts_device_local_memory_words(const struct ts_device *device);
+
 /* {"platform": {...}, "device": {..., "limits": {...}}} and back: the same objects as in results.
  * In "limits" the keys are the fields' names, a failed query is null, LOCAL_MEM_TYPE is "local",
  * "global" or "none", and MAX_WORK_ITEM_SIZES is an array of three; numbers beyond 2^53 are written

@@ -3,8 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-#define JSON_EXACT ((int64_t)1 << 53) /* whole numbers up to here survive a double */
+#include <string.h>
 
 const char *ts_job_verb_name(enum ts_job_verb verb)
 {
@@ -13,6 +12,17 @@ const char *ts_job_verb_name(enum ts_job_verb verb)
         [TS_JOB_PROVE] = "prove",     [TS_JOB_TIME] = "time",
     };
     return names[verb];
+}
+
+void ts_job_scalar_store(const struct ts_job_arg *arg, void *out)
+{
+    const struct ts_elem_info *type = &ts_elem_table[arg->type];
+    uint64_t value = 0; /* aligned for every type */
+    if (type->real)
+        ts_elem_write(arg->type, &value, 0, arg->real_value);
+    else
+        memcpy(&value, &arg->whole_value, type->bytes);
+    memcpy(out, &value, sizeof(value));
 }
 
 /* ---- memory ---- */
@@ -62,23 +72,12 @@ void ts_job_free(struct ts_job *job)
 
 static void add_whole(cJSON *parent, const char *key, int64_t value)
 {
-    if (value >= -JSON_EXACT && value <= JSON_EXACT) {
+    if (value >= -TS_JSON_EXACT && value <= TS_JSON_EXACT) {
         ts_json_add_int(parent, key, value);
         return;
     }
     char *text = ts_printf("%" PRId64, value);
     ts_json_add_string(parent, key, text);
-    free(text);
-}
-
-static void add_seed(cJSON *parent, uint64_t seed)
-{
-    if (seed <= (uint64_t)JSON_EXACT) {
-        ts_json_add_int(parent, "seed", (int64_t)seed);
-        return;
-    }
-    char *text = ts_printf("%" PRIu64, seed);
-    ts_json_add_string(parent, "seed", text);
     free(text);
 }
 
@@ -106,14 +105,8 @@ static void add_fill(cJSON *parent, const struct ts_fill *fill)
     case TS_FILL_INDEX:
         ts_json_add_string(parent, "fill", "index");
         break;
-    case TS_FILL_DELTA:
-        ts_json_add_string(parent, "fill", "delta");
-        break;
     case TS_FILL_NUMBER:
         ts_json_add_real(parent, "fill", fill->low);
-        break;
-    case TS_FILL_CONSTANT:
-        ts_json_add_real(ts_json_add_object(parent, "fill"), "constant", fill->low);
         break;
     case TS_FILL_RANDOM:
         if (!(fill->low < 0 || fill->low > 0) && !(fill->high < 1 || fill->high > 1)) {
@@ -205,7 +198,7 @@ static void add_code(cJSON *parent, const struct ts_code *code)
 
 static void add_configuration(cJSON *line, const struct ts_job *job)
 {
-    add_seed(line, job->seed);
+    ts_json_add_unsigned(line, "seed", job->seed);
     ts_json_add_real(line, "tolerance", job->tolerance);
     if (job->reference) {
         ts_json_add_string(line, "reference", job->reference);

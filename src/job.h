@@ -26,6 +26,10 @@ struct ts_job_arg {
     int64_t local_bytes; /* local */
 };
 
+/* The value of a scalar in the bytes of its type, as clSetKernelArg wants them; a whole value's low
+ * bytes (little-endian hosts). out: 8 bytes, any alignment; those beyond the type become 0. */
+void ts_job_scalar_store(const struct ts_job_arg *arg, void *out);
+
 struct ts_job_launch {
     char *kernel;
     int dims;

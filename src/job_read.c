@@ -1,6 +1,5 @@
 /* job_read.c: a job from its protocol line; see job.h. */
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,25 +24,6 @@ static int read_whole(const struct ts_place *at, const cJSON *value, int64_t lea
     if (errno || end == value->valuestring || *end || number < least || number > most)
         return ts_place_expected(at, value, "a whole number", err);
     *out = number;
-    return 0;
-}
-
-static int read_seed(const struct ts_place *at, const cJSON *value, uint64_t *out,
-                     struct ts_err *err)
-{
-    int64_t number = 0;
-    if (!cJSON_IsString(value)) {
-        if (ts_place_whole(at, value, 0, INT64_MAX, &number, err) != 0)
-            return -1;
-        *out = (uint64_t)number;
-        return 0;
-    }
-    char *end;
-    errno = 0;
-    unsigned long long seed = strtoull(value->valuestring, &end, 10);
-    if (errno || end == value->valuestring || *end || value->valuestring[0] == '-')
-        return ts_place_expected(at, value, "a seed", err);
-    *out = seed;
     return 0;
 }
 
@@ -148,7 +128,6 @@ static int read_fill(const struct ts_place *at, const cJSON *value, struct ts_fi
     } words[] = {
         {"zero", {TS_FILL_ZERO, 0, 0}},
         {"index", {TS_FILL_INDEX, 0, 0}},
-        {"delta", {TS_FILL_DELTA, 0, 0}},
         {"random", {TS_FILL_RANDOM, 0, 1}},
     };
     for (size_t i = 0; cJSON_IsString(value) && i < TS_COUNT(words); i++) {
@@ -160,14 +139,10 @@ static int read_fill(const struct ts_place *at, const cJSON *value, struct ts_fi
     fill->kind = TS_FILL_NUMBER;
     if (cJSON_IsNumber(value))
         return ts_place_real(at, value, &fill->low, err);
-    const cJSON *constant = ts_json_get(value, "constant"), *pair = ts_json_get(value, "random");
+    const cJSON *pair = ts_json_get(value, "random");
     const struct ts_place in_pair = ts_place_key(at, "random");
     if (pair)
         return read_fill_pair(&in_pair, pair, fill, err);
-    fill->kind = TS_FILL_CONSTANT;
-    const struct ts_place in_constant = ts_place_key(at, "constant");
-    if (constant)
-        return ts_place_real(&in_constant, constant, &fill->low, err);
     return ts_place_expected(at, value, "a fill", err);
 }
 
@@ -433,7 +408,7 @@ static int read_configuration(const struct ts_place *at, const cJSON *line, stru
 {
     const struct ts_place seed = ts_place_key(at, "seed"),
                           tolerance = ts_place_key(at, "tolerance");
-    if (read_seed(&seed, ts_json_get(line, "seed"), &job->seed, err) != 0 ||
+    if (ts_place_unsigned(&seed, ts_json_get(line, "seed"), &job->seed, err) != 0 ||
         ts_place_real(&tolerance, ts_json_get(line, "tolerance"), &job->tolerance, err) != 0)
         return -1;
     if (job->tolerance < 0)

@@ -6,17 +6,19 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
+
 enum {
     MAX_DEPTH = 64,
     MAX_NUMBER_LENGTH = 60, /* cJSON copies at most 63 characters of a number */
 };
-static const int64_t max_whole = (int64_t)1 << 53;
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 
 /* ---- UTF-8 ---- */
@@ -246,7 +248,7 @@ static int check_number(struct gate *g, size_t start, bool whole)
     if (whole) {
         errno = 0;
         long long value = strtoll(digits, NULL, 10);
-        if (errno || value > max_whole || value < -max_whole)
+        if (errno || value > TS_JSON_EXACT || value < -TS_JSON_EXACT)
             return fail_at(g, start, "a whole number within +-2^53 (9007199254740992)", digits);
     } else if (!isfinite(strtod(digits, NULL))) {
         return fail_at(g, start, "a number in the range of a double", digits);
@@ -450,37 +452,10 @@ cJSON *ts_json_parse(const char *text, size_t length, const char *name, int firs
     return document;
 }
 
-/* The whole file; NULL and err when it cannot be read. */
-static char *read_file(const char *path, size_t *length, struct ts_err *err)
-{
-    struct ts_text content = {0};
-    char *chunk = NULL;
-    enum { CHUNK = 1 << 16 };
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        ts_err_set(err, TS_EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
-        return NULL;
-    }
-    ts_text_puts(&content, "");
-    chunk = ts_alloc(CHUNK, 1);
-    size_t got;
-    errno = 0;
-    while ((got = fread(chunk, 1, CHUNK, file)) > 0)
-        ts_text_add(&content, chunk, got);
-    if (ferror(file)) {
-        ts_err_set(err, TS_EXIT_USAGE, "%s: cannot be read: %s", path, strerror(errno));
-        ts_text_free(&content);
-    }
-    free(chunk);
-    fclose(file);
-    *length = content.length;
-    return content.text;
-}
-
 cJSON *ts_json_load(const char *path, struct ts_err *err)
 {
     size_t length = 0;
-    char *text = read_file(path, &length, err);
+    char *text = ts_file_read(path, &length, err);
     if (!text)
         return NULL;
     cJSON *document = ts_json_parse(text, length, path, 1, err);
@@ -521,7 +496,7 @@ static void print_number(struct ts_text *out, double value)
         ts_text_puts(out, "null");
         return;
     }
-    if (fabs(value) <= (double)max_whole && value == trunc(value)) {
+    if (fabs(value) <= (double)TS_JSON_EXACT && value == trunc(value)) {
         snprintf(digits, sizeof(digits), "%.0f", value);
         ts_text_puts(out, digits);
         return;
@@ -656,7 +631,7 @@ bool ts_json_whole(const cJSON *value, int64_t *out)
     if (!cJSON_IsNumber(value))
         return false;
     double number = value->valuedouble;
-    if (!(fabs(number) <= (double)max_whole) || number != trunc(number))
+    if (!(fabs(number) <= (double)TS_JSON_EXACT) || number != trunc(number))
         return false;
     *out = (int64_t)number;
     return true;
@@ -706,6 +681,15 @@ cJSON *ts_json_add_string(cJSON *parent, const char *key, const char *text)
 cJSON *ts_json_add_int(cJSON *parent, const char *key, int64_t value)
 {
     return attach(parent, key, cJSON_CreateNumber((double)value));
+}
+
+cJSON *ts_json_add_unsigned(cJSON *parent, const char *key, uint64_t value)
+{
+    char text[32];
+    if (value <= (uint64_t)TS_JSON_EXACT)
+        return ts_json_add_int(parent, key, (int64_t)value);
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    return ts_json_add_string(parent, key, text);
 }
 
 cJSON *ts_json_add_int_or_null(cJSON *parent, const char *key, int64_t value)

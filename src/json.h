@@ -18,6 +18,9 @@
 
 #include "err.h"
 
+/* Whole numbers up to here, of either sign, survive as a JSON number; beyond, a double rounds. */
+#define TS_JSON_EXACT ((int64_t)1 << 53)
+
 /* Parse one document of `length` bytes. name is for messages (a file name). first_line: the line
  * number of the text's first line (journals pass theirs, else 1). NULL and exit status 2 on a
  * fault. cJSON_Delete the result. */
@@ -47,6 +50,8 @@ cJSON *ts_json_add_string(cJSON *parent, const char *key, const char *text); /* 
 /* Exact within +-2^53; beyond, rounded to a double and written with an exponent: whoever has such a
  * number (a seed, a digest) and needs it back exactly adds it as a string. */
 cJSON *ts_json_add_int(cJSON *parent, const char *key, int64_t value);
+/* Exact always: as text beyond 2^53, "18446744073709551615" (ts_place_unsigned reads both). */
+cJSON *ts_json_add_unsigned(cJSON *parent, const char *key, uint64_t value);
 cJSON *ts_json_add_int_or_null(cJSON *parent, const char *key, int64_t value); /* < 0: null */
 cJSON *ts_json_add_real(cJSON *parent, const char *key, double value); /* not finite: null */
 cJSON *ts_json_add_bool(cJSON *parent, const char *key, bool value);

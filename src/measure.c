@@ -13,8 +13,12 @@
 #define TICK_SHARE 0.8
 /* Steps from here on are worth a warning. */
 #define COARSE_TICK_NS 1000
-/* Event time and host time of a long kernel may differ by this factor. */
-#define HOST_RATIO_LIMIT 2.0
+/* A busy machine lets a launch look long to the host, so in the best of them the event may be this
+ * part of the host's time, not less. */
+#define SHORTEST_EVENT 0.5
+/* An event cannot outlast the host's time around it; this much is granted to two clocks that were
+ * never set by each other. */
+#define LONGEST_EVENT 1.1
 /* QUEUED and SUBMIT are not used for timing: one launch in ten may have them out of order. */
 #define DISORDER_SHARE 0.1
 
@@ -143,10 +147,40 @@ static void count_stamps(struct stamp_counts *c, const struct ts_stamp *stamps, 
     }
 }
 
+/* Event time over host time of the busy kernel. */
+struct busy_ratios {
+    double best;   /* of the launch where the two agree best; 0 unknown */
+    double median; /* of all launches, one tick taken off each event; 0 unknown */
+};
+
+/* A clock that counts in other units is off in every launch, while a busy machine only lets some
+ * launches look long to the host: so a short event is judged by the best launch. Nothing lets a
+ * launch look short to the host: so a long event is judged by most. */
+static struct busy_ratios find_busy_ratios(const struct ts_clock_samples *samples, int64_t tick_ns)
+{
+    struct busy_ratios found = {0};
+    double *less_a_tick = ts_alloc(samples->busy_count, sizeof(*less_a_tick));
+    size_t count = 0;
+    for (size_t i = 0; i < samples->busy_count; i++) {
+        double host = (double)samples->busy_host_ns[i];
+        double event = (double)stamp_duration(&samples->busy[i]);
+        if (!samples->busy[i].have || host <= 0.0 || event <= 0.0)
+            continue;
+        double ratio = event / host;
+        if (found.best == 0.0 || fabs(log(ratio)) < fabs(log(found.best)))
+            found.best = ratio;
+        less_a_tick[count++] = (event - (double)tick_ns) / host;
+    }
+    if (count > 0)
+        found.median = ts_median(less_a_tick, count);
+    free(less_a_tick);
+    return found;
+}
+
 /* Why event times cannot be used, as a new string without the end of the sentence; NULL: they can.
  */
 static char *refuse_events(const struct stamp_counts *c, const struct ts_clock_samples *samples,
-                           double host_ratio)
+                           const struct busy_ratios *ratio)
 {
     if (c->all == 0)
         return ts_printf("event times were not sampled");
@@ -165,26 +199,13 @@ static char *refuse_events(const struct stamp_counts *c, const struct ts_clock_s
         return ts_printf("event stamps are out of order (QUEUED <= SUBMIT <= START) for %zu of %zu "
                          "launches",
                          c->disorder, c->all);
-    if (host_ratio > 0.0 && (host_ratio > HOST_RATIO_LIMIT || host_ratio < 1.0 / HOST_RATIO_LIMIT))
-        return ts_printf("event times are %.3g times the host's for the same kernel", host_ratio);
+    if (ratio->best > 0.0 && ratio->best < SHORTEST_EVENT)
+        return ts_printf("event times are %.3g times the host's for the same kernel", ratio->best);
+    if (ratio->median > LONGEST_EVENT)
+        return ts_printf("event times are %.3g times the host's for the same kernel, longer than "
+                         "the launches themselves",
+                         ratio->median);
     return NULL;
-}
-
-/* Event time over host time of the busy kernel, of the launch where the two agree best; 0 unknown. A clock
- * that counts in other units is off in every launch, while a busy machine only lets some launches look long
- * to the host. */
-static double busy_ratio(const struct ts_clock_samples *samples)
-{
-    double best = 0.0;
-    for (size_t i = 0; i < samples->busy_count; i++) {
-        double host = (double)samples->busy_host_ns[i];
-        if (!samples->busy[i].have || host <= 0.0)
-            continue;
-        double ratio = (double)stamp_duration(&samples->busy[i]) / host;
-        if (ratio > 0.0 && (best == 0.0 || fabs(log(ratio)) < fabs(log(best))))
-            best = ratio;
-    }
-    return best;
 }
 
 /* Tick of event times (host == false) or of the host's clock. */
@@ -221,11 +242,12 @@ static int64_t find_floor(const struct ts_clock_samples *samples, bool host)
 void ts_clock_audit(struct ts_clock *clock, const struct ts_clock_samples *samples)
 {
     *clock = (struct ts_clock){.tick_ns = find_tick(samples, false)};
-    clock->host_ratio = busy_ratio(samples);
+    const struct busy_ratios ratios = find_busy_ratios(samples, clock->tick_ns);
+    clock->host_ratio = ratios.best;
     struct stamp_counts counts = {0};
     count_stamps(&counts, samples->empty, samples->empty_count, clock->tick_ns);
     count_stamps(&counts, samples->busy, samples->busy_count, clock->tick_ns);
-    char *why = refuse_events(&counts, samples, clock->host_ratio);
+    char *why = refuse_events(&counts, samples, &ratios);
     clock->event = why == NULL;
     if (why) {
         warn(clock, ts_printf("%s; the host clock is used instead", why));
@@ -330,45 +352,39 @@ static void keep_sample(struct ts_visit_result *result, int64_t total_ns)
     result->sample_ns[result->count++] = ns > 1 ? ns : 1;
 }
 
-/* Finds result->batch by launching. The warm-up cannot tell: a first launch may be 1,000 times
- * slower. A single launch that lasts long enough is a sample already; batches tried on the way are
- * not. */
-static int decide_batch(const struct ts_visit_plan *plan, ts_launch_fn launch, void *context,
-                        struct ts_visit_result *result)
+/* Fills result->sample_ns. The warm-up cannot tell the batch: a first launch may be 1,000 times
+ * slower; nor can an earlier visit, after which the device may have become faster. So every sample
+ * is asked, and one that is too short ends its batch: with a larger one the visit's samples are
+ * taken anew, so that all of a visit are alike. */
+static int take_samples(const struct ts_visit_plan *plan, ts_launch_fn launch, void *context,
+                        size_t wanted, struct ts_visit_result *result)
 {
-    int64_t threshold_ns = sample_threshold_ns(plan->clock);
-    for (;;) {
-        int64_t total_ns;
+    int64_t threshold_ns = sample_threshold_ns(plan->clock), total_ns;
+    while (result->count < wanted) {
         if (launch_batch(launch, context, result->batch, &total_ns) != 0)
             return -1;
         if (total_ns >= threshold_ns || result->batch >= plan->max_batch) {
-            if (result->batch == 1)
-                keep_sample(result, total_ns);
-            return 0;
+            keep_sample(result, total_ns);
+            continue;
         }
         result->batch = next_batch(result->batch, total_ns, threshold_ns, plan->max_batch);
+        result->count = 0;
     }
+    return 0;
 }
 
 int ts_measure_visit(const struct ts_visit_plan *plan, ts_launch_fn launch, void *context,
                      struct ts_visit_result *result)
 {
     size_t wanted = plan->samples > 0 ? (size_t)plan->samples : 1;
-    *result = (struct ts_visit_result){.first_ns = -1, .batch = plan->batch > 0 ? plan->batch : 1};
+    int64_t batch = plan->batch < plan->max_batch ? plan->batch : plan->max_batch, total_ns;
+    *result = (struct ts_visit_result){.first_ns = -1, .batch = batch > 0 ? batch : 1};
     result->sample_ns = ts_alloc(wanted, sizeof(*result->sample_ns));
-    int64_t total_ns;
-    if (launch_batch(launch, context, 1, &total_ns) != 0)
-        goto failed;
-    result->first_ns = total_ns;
-    if (plan->batch <= 0 && decide_batch(plan, launch, context, result) != 0)
-        goto failed;
-    while (result->count < wanted) {
-        if (launch_batch(launch, context, result->batch, &total_ns) != 0)
-            goto failed;
-        keep_sample(result, total_ns);
+    if (launch_batch(launch, context, 1, &total_ns) == 0) {
+        result->first_ns = total_ns;
+        if (take_samples(plan, launch, context, wanted, result) == 0)
+            return 0;
     }
-    return 0;
-failed:
     free(result->sample_ns);
     result->sample_ns = NULL;
     result->count = 0;

@@ -30,14 +30,15 @@ struct ts_clock {
     bool event;        /* false: event times lie, the host clock is used */
     int64_t tick_ns;   /* smallest step between observed durations and stamps, >= 1 */
     int64_t floor_ns;  /* median time of an empty kernel by the chosen clock */
-    double host_ratio; /* event time / host time of the busy kernel; 0 unknown */
+    double host_ratio; /* event / host time of the busy kernel where they agree best; 0 unknown */
     char *warnings[8]; /* sentences; free by ts_clock_free */
     size_t warning_count;
 };
 
 /* Decides. Events are refused when stamps are missing, zero, constant over kernels of different
  * length (rusticl: always 1 ns), reversed (QUEUED <= SUBMIT <= START <= END within one tick), or
- * the busy kernel's event time is off the host's by more than a factor 2. One warning says why. */
+ * off the host's for the busy kernel: shorter than half in every launch, or longer by a tenth (and
+ * a tick) in most. One warning says why. */
 void ts_clock_audit(struct ts_clock *clock, const struct ts_clock_samples *samples);
 void ts_clock_free(struct ts_clock *clock);
 cJSON *ts_clock_to_json(const struct ts_clock *clock);
@@ -52,19 +53,21 @@ typedef int (*ts_launch_fn)(void *context, int64_t batch, int64_t *total_ns);
 struct ts_visit_plan {
     const struct ts_clock *clock;
     int samples;       /* wanted, >= 1 */
-    int64_t batch;     /* launches a sample; 0: decide now */
+    int64_t batch;     /* launches a sample to begin with; 0: one */
     int64_t max_batch; /* >= 1 */
 };
 
 struct ts_visit_result {
     int64_t first_ns;   /* the visit's first launch (warm-up) */
-    int64_t batch;      /* used */
+    int64_t batch;      /* used for all samples */
     int64_t *sample_ns; /* per launch: total/batch, rounded to nearest, >= 1; caller frees */
     size_t count;
 };
 
-/* One warm-up launch, then batches. A launch shorter than max(100 ticks, 20 floors) is timed in
- * batches long enough to reach that (at most max_batch). Returns -1 when a launch failed. */
+/* One warm-up launch, then batches. A sample must last max(100 ticks, 20 floors): one that is
+ * shorter is dropped, with those before it, and the batch grows (to at most max_batch). The plan's
+ * batch is where that starts, so that a later visit need not search again; it grows where launches
+ * became faster and never shrinks. Returns -1 when a launch failed. */
 int ts_measure_visit(const struct ts_visit_plan *plan, ts_launch_fn launch, void *context,
                      struct ts_visit_result *result);
 

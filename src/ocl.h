@@ -20,13 +20,11 @@ struct ts_fault {
     enum ts_status status;
     char code[64];
     char text[512];
-    char *log;   /* build log, or NULL; free by ts_fault_clear */
     bool retire; /* the device or this process may be stained: start a new worker */
 };
 /* Returns -1, so that `return ts_fault_set(...)` reads well. The first fault wins. */
 int ts_fault_set(struct ts_fault *fault, enum ts_status status, const char *code,
                  const char *format, ...) TS_PRINTF(4, 5);
-void ts_fault_clear(struct ts_fault *fault);
 
 /* "CL_INVALID_VALUE", or "CL_UNKNOWN_ERROR_-9999". Buffer is static per code; never NULL. */
 const char *ts_ocl_error_name(int code);

@@ -104,12 +104,6 @@ int ts_fault_set(struct ts_fault *fault, enum ts_status status, const char *code
     return -1;
 }
 
-void ts_fault_clear(struct ts_fault *fault)
-{
-    free(fault->log);
-    memset(fault, 0, sizeof(*fault));
-}
-
 int ts_ocl_fault(struct ts_fault *fault, const char *call, cl_int code)
 {
     const char *name = ts_ocl_error_name(code);

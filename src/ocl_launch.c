@@ -67,8 +67,8 @@ int ts_ocl_launch(struct ts_ocl *ocl, struct ts_ocl_kernel *kernel, int dims, co
 
     for (int i = 0; i < dims; i++) {
         g[i] = (size_t)global[i];
-        l[i] = local ? (size_t)local[i] : 1;
-        work_items *= local ? local[i] : 1;
+        l[i] = (size_t)local[i];
+        work_items *= local[i];
     }
     if (slot >= 0) {
         event = &ocl->slots[slot];
@@ -77,7 +77,7 @@ int ts_ocl_launch(struct ts_ocl *ocl, struct ts_ocl_kernel *kernel, int dims, co
         *event = NULL;
     }
     code = clEnqueueNDRangeKernel(ocl->queue, kernel->kernel, (cl_uint)dims, NULL, g,
-                                  local ? l : NULL, 0, NULL, event);
+                                  l, 0, NULL, event);
     if (code != CL_SUCCESS) {
         if (event)
             *event = NULL;

@@ -1,6 +1,7 @@
 /* place.c: see place.h. */
 #include "place.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -180,6 +181,26 @@ int ts_place_whole(const struct ts_place *at, const cJSON *value, int64_t least,
     }
     *out = number;
     return 0;
+}
+
+int ts_place_unsigned(const struct ts_place *at, const cJSON *value, uint64_t *out,
+                      struct ts_err *err)
+{
+    int64_t number;
+    if (value && ts_json_whole(value, &number) && number >= 0) {
+        *out = (uint64_t)number;
+        return 0;
+    }
+    if (cJSON_IsString(value) && *value->valuestring >= '0' && *value->valuestring <= '9') {
+        char *end;
+        errno = 0;
+        unsigned long long digits = strtoull(value->valuestring, &end, 10);
+        if (!errno && !*end) {
+            *out = digits;
+            return 0;
+        }
+    }
+    return ts_place_expected(at, value, "a whole number from 0", err);
 }
 
 bool ts_is_name(const char *text)

@@ -59,6 +59,9 @@ int ts_place_bool(const struct ts_place *at, const cJSON *value, bool *out, stru
 /* A whole number within least..most. */
 int ts_place_whole(const struct ts_place *at, const cJSON *value, int64_t least, int64_t most,
                    int64_t *out, struct ts_err *err);
+/* A whole number from 0, or its digits as text, as ts_json_add_unsigned writes them. */
+int ts_place_unsigned(const struct ts_place *at, const cJSON *value, uint64_t *out,
+                      struct ts_err *err);
 
 /* [A-Za-z_][A-Za-z0-9_]* */
 bool ts_is_name(const char *text);

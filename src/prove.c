@@ -96,6 +96,14 @@ int64_t ts_poison_find(enum ts_elem type, const void *data, size_t count, int ro
     return -1;
 }
 
+bool ts_poison_is(enum ts_elem type, const void *data, int64_t index, int round)
+{
+    size_t bytes = ts_elem_table[type].bytes;
+    unsigned char pattern[8];
+    poison_bytes(type, round, pattern);
+    return memcmp((const unsigned char *)data + (size_t)index * bytes, pattern, bytes) == 0;
+}
+
 /* ---- guard zones ---- */
 
 /* Read as float or double at any aligned offset it is a NaN, so that a read out of bounds spoils
@@ -144,7 +152,7 @@ int64_t ts_guard_find_last(const void *guard, size_t bytes)
 
 void ts_proof_init(struct ts_proof *proof)
 {
-    *proof = (struct ts_proof){.worst_at = -1, .not_finite_at = -1, .first_bad_at = -1};
+    *proof = (struct ts_proof){.worst_at = -1, .first_bad_at = -1};
 }
 
 static double read_real(enum ts_elem type, const void *data, int64_t index)
@@ -178,8 +186,6 @@ static void compare_real(struct ts_proof *proof, enum ts_elem type, int64_t at, 
 {
     proof->compared++;
     if (!isfinite(got)) {
-        if (proof->not_finite_at < 0)
-            proof->not_finite_at = at;
         book(proof, at, got, want, DEVIATION_HUGE, false);
         return;
     }
@@ -210,10 +216,74 @@ static void compare_whole(struct ts_proof *proof, enum ts_elem type, int64_t at,
          pass ? 0.0 : DEVIATION_HUGE, pass);
 }
 
+/* Nearly all elements of a large array are within the tolerance and no worse than the worst so far.
+ * For those only the count changes, and that much can be told by a loop without branches and
+ * divisions, which compilers vectorise: blocks that it passes are done with, in others each element
+ * is asked by the same condition and, where it fails, compared exactly.
+ *
+ * The condition, with unit = eps*|scale| and limit = min(worst, tolerance) less a margin beyond any
+ * rounding: limit*unit - |got-want| >= 0. It implies that got is finite (else NaN or -infinity
+ * stands on the left), |got-want| <= tolerance*unit and |got-want| / unit <= worst. Both terms are
+ * scaled up, so that the right one is 0 or far from subnormal numbers, where bits are lost;
+ * overflow of the right term makes the condition false, of the left one it does no harm. */
+#define SIEVE_BLOCK 1024
+#define SIEVE_SCALE 0x1p100
+#define SIEVE_MARGIN (1.0 - 0x1p-40)
+#define SIEVE_MOST 0x1p40
+
+/* The limit, scaled up, for what follows. */
+static double sieve_limit(const struct ts_proof *proof, double tolerance)
+{
+    double limit = proof->worst < tolerance ? proof->worst : tolerance;
+    return SIEVE_SCALE * SIEVE_MARGIN * (limit < SIEVE_MOST ? limit : SIEVE_MOST);
+}
+
+static inline bool is_sieved(double got, double want, double scale, double limit)
+{
+    const double eps = 0x1p-23; /* as in ts_elem_table, for float */
+    return limit * (eps * fabs(scale)) - SIEVE_SCALE * fabs(got - want) >= 0.0;
+}
+
+static bool block_is_sieved(const float *got, const double *value, const double *scale,
+                            double limit)
+{
+    uint32_t missed = 0;
+    for (int i = 0; i < SIEVE_BLOCK; i++)
+        missed |= !is_sieved((double)got[i], value[i], scale[i], limit);
+    return missed == 0;
+}
+
+/* ts_proof_add for floats and a tolerance above 0; got begins at element `first`. */
+static void add_floats(struct ts_proof *proof, const float *got, int64_t first, int64_t count,
+                       const double *value, const double *scale, double tolerance)
+{
+    for (int64_t begin = 0; begin < count; begin += SIEVE_BLOCK) {
+        int64_t end = count - begin < SIEVE_BLOCK ? count : begin + SIEVE_BLOCK;
+        bool full = end - begin == SIEVE_BLOCK;
+        double limit = sieve_limit(proof, tolerance);
+        if (full && proof->worst_at >= 0 &&
+            block_is_sieved(got + begin, value + begin, scale + begin, limit)) {
+            proof->compared += SIEVE_BLOCK;
+            continue;
+        }
+        for (int64_t i = begin; i < end; i++) {
+            if (proof->worst_at >= 0 && is_sieved((double)got[i], value[i], scale[i], limit))
+                proof->compared++;
+            else
+                compare_real(proof, TS_FLOAT, first + i, (double)got[i], value[i], scale[i],
+                             tolerance);
+        }
+    }
+}
+
 void ts_proof_add(struct ts_proof *proof, enum ts_elem type, const void *got, int64_t first,
                   int64_t count, const double *value, const double *scale, double tolerance)
 {
     const struct ts_elem_info *info = &ts_elem_table[type];
+    if (type == TS_FLOAT && tolerance > 0.0) {
+        add_floats(proof, (const float *)got + first, first, count, value, scale, tolerance);
+        return;
+    }
     for (int64_t i = 0; i < count; i++) {
         int64_t at = first + i;
         if (info->real) {

@@ -7,11 +7,17 @@
 #include "row.h"
 
 /* Outputs and scratch are filled with a pattern before each launch: a NaN with a payload for real
- * types, a byte pattern for whole types. Two rounds with different patterns, so that a whole-number
- * result equal to one pattern is still seen as written. round: 0 or 1. */
+ * types, a byte pattern for whole types. A NaN of that payload is nobody's result, so a real
+ * element that holds the pattern was not written. A whole number that equals the pattern may well
+ * be the right result: it proves nothing by itself, only an element that is wrong and holds the
+ * pattern was (very likely) not written. Two rounds with different patterns, so that no wrong
+ * result hides behind one of them. round: 0 or 1. */
 void ts_poison_fill(enum ts_elem type, void *data, size_t count, int round);
-/* Index of the first element that still holds the pattern bit for bit, or -1. */
+/* Index of the first element that holds the pattern bit for bit, or -1. For real types: unwritten;
+ * for whole types see above. */
 int64_t ts_poison_find(enum ts_elem type, const void *data, size_t count, int round);
+/* Does this one element hold the pattern bit for bit? */
+bool ts_poison_is(enum ts_elem type, const void *data, int64_t index, int round);
 
 /* Guard zones: bytes before and after a buffer. */
 void ts_guard_fill(void *guard, size_t bytes);
@@ -25,9 +31,8 @@ struct ts_proof {
     double worst;     /* largest |got - want| / (eps*scale); whole types: 0 or infinity -> 1e300 */
     int64_t worst_at; /* flat index; -1 none */
     double worst_got, worst_want;
-    int64_t not_finite_at; /* first NaN or infinity in got, -1 none */
-    int64_t bad;           /* elements beyond the tolerance */
-    int64_t first_bad_at;  /* -1 none */
+    int64_t bad;          /* elements beyond the tolerance, or not finite */
+    int64_t first_bad_at; /* -1 none */
 };
 void ts_proof_init(struct ts_proof *proof);
 

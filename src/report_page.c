@@ -66,20 +66,6 @@ static void add_fact(struct ts_text *out, const char *name, const char *value)
 
 /* ---- facts of a run ---- */
 
-static const char *local_memory_words(int64_t type)
-{
-    switch (type) {
-    case TS_LOCAL_MEM_LOCAL:
-        return "dedicated";
-    case TS_LOCAL_MEM_GLOBAL:
-        return "is global memory on this device: staging copies from memory to memory";
-    case TS_LOCAL_MEM_NONE:
-        return "none";
-    default:
-        return "not known";
-    }
-}
-
 static void add_number_fact(struct ts_text *out, const char *name, int64_t value, const char *unit)
 {
     if (value < 0)
@@ -116,8 +102,7 @@ static void add_device_facts(struct ts_text *out, const struct ts_device *device
     add_number_fact(out, "Work-group size, largest", device->number[TS_DEVICE_MAX_WORK_GROUP_SIZE],
                     " work-items");
     add_bytes_fact(out, "Local memory", device->number[TS_DEVICE_LOCAL_MEM_SIZE]);
-    add_fact(out, "Kind of local memory",
-             local_memory_words(device->number[TS_DEVICE_LOCAL_MEM_TYPE]));
+    add_fact(out, "Kind of local memory", ts_device_local_memory_words(device));
     add_bytes_fact(out, "Global memory", device->number[TS_DEVICE_GLOBAL_MEM_SIZE]);
     add_bytes_fact(out, "Cache of global memory", device->number[TS_DEVICE_GLOBAL_MEM_CACHE_SIZE]);
 }

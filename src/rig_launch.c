@@ -9,14 +9,10 @@
 static int set_scalar(struct ts_ocl_kernel *kernel, unsigned index, const struct ts_job_arg *arg,
                       struct ts_fault *fault)
 {
-    const struct ts_elem_info *type = &ts_elem_table[arg->type];
     unsigned char bytes[8];
 
-    if (type->real)
-        ts_elem_write(arg->type, bytes, 0, arg->real_value);
-    else
-        memcpy(bytes, &arg->whole_value, type->bytes); /* little-endian hosts */
-    return ts_ocl_arg_value(kernel, index, bytes, type->bytes, fault);
+    ts_job_scalar_store(arg, bytes);
+    return ts_ocl_arg_value(kernel, index, bytes, ts_elem_table[arg->type].bytes, fault);
 }
 
 static int set_args(struct ts_rig *rig, size_t launch_index, struct ts_fault *fault)

@@ -35,14 +35,7 @@ enum ts_arg_kind {
 const char *ts_arg_kind_name(enum ts_arg_kind kind);
 bool ts_arg_kind_by_name(const char *name, enum ts_arg_kind *out);
 
-enum ts_fill_kind {
-    TS_FILL_ZERO,
-    TS_FILL_RANDOM,
-    TS_FILL_INDEX,
-    TS_FILL_NUMBER,
-    TS_FILL_CONSTANT,
-    TS_FILL_DELTA /* the last two: known inputs of proofs only */
-};
+enum ts_fill_kind { TS_FILL_ZERO, TS_FILL_RANDOM, TS_FILL_INDEX, TS_FILL_NUMBER };
 struct ts_fill {
     enum ts_fill_kind kind;
     double low, high; /* random: [low, high); number: low */

@@ -5,8 +5,7 @@
 
 #include "spec_read.h"
 
-#define MAX_AXIS_VALUES 10000    /* keeps the search for repeated values cheap */
-#define EXACT ((int64_t)1 << 53) /* whole numbers beyond would be rounded in results files */
+#define MAX_AXIS_VALUES 10000 /* keeps the search for repeated values cheap */
 
 void ts_axis_free(struct ts_axis *axis)
 {
@@ -265,7 +264,7 @@ static bool parse_whole(const char *text, size_t length, int64_t *out)
                 (piece[0] == '-' || (piece[0] >= '0' && piece[0] <= '9'));
     free(piece);
     *out = number;
-    return good && number >= -EXACT && number <= EXACT;
+    return good && number >= -TS_JSON_EXACT && number <= TS_JSON_EXACT;
 }
 
 /* first:last[:step], step "8" adds, "x2" multiplies. */

@@ -4,7 +4,6 @@
 #include "store_private.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +12,6 @@
 #include "verdict.h"
 
 #define RESULTS_SCHEMA "tilesweep.results/"
-#define SEED_EXACT                                                                                 \
-    ((uint64_t)1 << 53) /* larger seeds are written as text: JSON would round them                 \
-                         */
 
 /* ---- runs ---- */
 
@@ -108,16 +104,6 @@ static void add_part(cJSON *object, const struct ts_run *run, const char *key)
     }
 }
 
-static void add_seed(cJSON *object, uint64_t seed)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRIu64, seed);
-    if (seed <= SEED_EXACT)
-        ts_json_add_int(object, "seed", (int64_t)seed);
-    else
-        ts_json_add_string(object, "seed", text);
-}
-
 cJSON *ts_store_header_to_json(const struct ts_run *run, bool whole)
 {
     cJSON *object = cJSON_CreateObject();
@@ -135,7 +121,7 @@ cJSON *ts_store_header_to_json(const struct ts_run *run, bool whole)
     ts_json_add_item(object, "clock", ts_clock_to_json(&run->clock));
     ts_json_add_item(object, "peaks", ts_peaks_to_json(&run->peaks));
     add_part(object, run, "specs");
-    add_seed(object, run->seed);
+    ts_json_add_unsigned(object, "seed", run->seed);
     add_part(object, run, "options");
     if (whole)
         add_part(object, run, "spent");
@@ -320,21 +306,9 @@ static int read_seed(struct ts_run *run, const struct ts_place *at, const cJSON 
 {
     const struct ts_place place = ts_place_key(at, "seed");
     const cJSON *value = ts_json_get(object, "seed");
-    int64_t number;
     if (!value || cJSON_IsNull(value))
         return 0;
-    if (ts_json_whole(value, &number) && number >= 0) {
-        run->seed = (uint64_t)number;
-        return 0;
-    }
-    if (cJSON_IsString(value)) {
-        char *end;
-        errno = 0;
-        run->seed = strtoull(value->valuestring, &end, 10);
-        if (*value->valuestring >= '0' && *value->valuestring <= '9' && !*end && !errno)
-            return 0;
-    }
-    return ts_place_expected(&place, value, "a whole number from 0", err);
+    return ts_place_unsigned(&place, value, &run->seed, err);
 }
 
 int ts_store_read_text(char **out, const struct ts_place *at, const cJSON *object, const char *key,

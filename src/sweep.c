@@ -208,7 +208,18 @@ static int check_digests(const struct sweep *s, const struct ts_run *run, struct
     return 0;
 }
 
-/* The earlier run of the device at hand that is not complete; NULL: start a new one. */
+/* What a budget cut off can be measured yet. */
+static bool has_open_rows(const struct ts_run *run)
+{
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct ts_row *row = &run->rows[i];
+        if (row->status == TS_SKIPPED && row->reason.code && !strcmp(row->reason.code, "budget"))
+            return true;
+    }
+    return false;
+}
+
+/* The earlier run of the device at hand; NULL: start a new one. */
 static struct ts_run *earlier_run(struct sweep *s, const struct ts_device *device, bool *complete)
 {
     *complete = false;
@@ -216,7 +227,7 @@ static struct ts_run *earlier_run(struct sweep *s, const struct ts_device *devic
         struct ts_run *run = &s->results.runs[i];
         if (!run->device.id || strcmp(run->device.id, device->id) != 0)
             continue;
-        *complete = run->finished && !run->interrupted;
+        *complete = run->finished && !run->interrupted && !has_open_rows(run);
         s->run_index = i;
         return run;
     }
@@ -298,41 +309,28 @@ static void anonymise(struct ts_run *run)
 /* What the run's rows look like when it is over. */
 static void finish_rows(struct sweep *s)
 {
-    bool interrupted = ts_signal_pending() != 0;
-
     for (size_t i = 0; i < s->run->row_count; i++) {
         struct ts_row *row = &s->run->rows[i];
         bool untimed =
             row->status == TS_PENDING || (row->status == TS_OK && row->time.visit_count == 0);
-        if (untimed && !interrupted)
+        if (untimed && !s->run->interrupted)
             ts_row_set_status(row, TS_SKIPPED, "budget", "the run's time was over before its turn");
         ts_row_derive_flags(row, &s->run->peaks, &s->run->clock);
     }
 }
 
-static void end_run(struct sweep *s)
+/* stopped: by a signal or a failure, before all was done. */
+static void end_run(struct sweep *s, bool stopped)
 {
     char stamp[32];
 
     ts_utc_now(stamp);
     free(s->run->finished);
     s->run->finished = ts_strdup(stamp);
-    s->run->interrupted = ts_signal_pending() != 0;
+    s->run->interrupted = stopped;
     cJSON_Delete(s->run->spent);
     s->run->spent = ts_sweep_spent_to_json(s);
     finish_rows(s);
-}
-
-static char *lock_path(const struct sweep *s, const struct ts_device *device)
-{
-    const char *command = s->options->worker ? s->options->worker : "";
-    char *text = ts_printf("%s\n%s", device->id, command);
-    char *digest = ts_digest(text, strlen(text));
-    char *path = ts_printf("/tmp/tilesweep-device-%s.lock", digest + strlen("xxh3:"));
-
-    free(text);
-    free(digest);
-    return path;
 }
 
 static void tell_waiting(void *context, long holder_pid)
@@ -366,11 +364,36 @@ static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
     return ts_signal_pending() ? 0 : ts_sweep_time(s, err);
 }
 
-static int measure_device(struct sweep *s, const struct ts_device *device, struct ts_err *err)
+/* Workers of a resumed run are numbered on. */
+static int next_ordinal(const struct ts_run *run)
 {
+    int next = 0;
+
+    for (size_t i = 0; i < run->row_count; i++) {
+        for (size_t v = 0; v < run->rows[i].time.visit_count; v++) {
+            if (run->rows[i].time.visits[v].worker >= next)
+                next = run->rows[i].time.visits[v].worker + 1;
+        }
+    }
+    return next;
+}
+
+/* An even share of what the devices before this one left of the budget; waiting for the device's
+ * lock does not count. */
+static void begin_budget(struct sweep *s, size_t devices_left)
+{
+    if (s->options->budget_ns > 0)
+        s->end_ns = ts_now_ns() + s->budget_left_ns / (int64_t)devices_left;
+}
+
+static int measure_device(struct sweep *s, const struct ts_device_list *list, size_t index,
+                          size_t devices_left, struct ts_err *err)
+{
+    const struct ts_device *device = &list->devices[index];
     bool complete = false, resumed = earlier_run(s, device, &complete) != NULL;
-    char *path = lock_path(s, device);
+    char *path = ts_devices_lock_path(list, device);
     int lock = -1, result = -1;
+    int64_t begin_ns;
 
     if (complete) {
         free(path);
@@ -383,12 +406,15 @@ static int measure_device(struct sweep *s, const struct ts_device *device, struc
     if (!resumed)
         begin_run(s, device);
     s->run = &s->results.runs[s->run_index];
-    s->crew = ts_crew_open(s->options->worker, s->timeout_ns);
+    s->crew = ts_crew_open(s->options->worker, s->timeout_ns, next_ordinal(s->run));
+    begin_ns = ts_now_ns();
+    begin_budget(s, devices_left);
     result = run_phases(s, resumed, err);
+    s->budget_left_ns -= ts_now_ns() - begin_ns;
     ts_crew_close(s->crew);
     s->crew = NULL;
     s->has_seat = false;
-    end_run(s);
+    end_run(s, result < 0 || ts_signal_pending() != 0);
     if (result == 0 && s->journal && !ts_signal_pending() &&
         ts_journal_end(s->journal, s->run, err) < 0)
         result = -1;
@@ -423,18 +449,42 @@ static void print_results(struct sweep *s)
     struct ts_text text = {0};
 
     for (size_t i = 0; i < s->results.run_count; i++)
-        ts_sweep_print_verdicts(&s->results.runs[i], s->options->verbose > 0, &text);
+        ts_sweep_print_verdicts(&s->results.runs[i], s->options->verbose, &text);
     if (text.text && !(s->options->quiet && to == stderr))
         fputs(text.text, to);
     ts_text_free(&text);
+}
+
+/* The results did not go where they should: the journal holds them, else they go to the folder for
+ * temporary files. Says where. */
+static void rescue(struct sweep *s)
+{
+    const char *folder = getenv("TMPDIR");
+    struct ts_err ignored = {0};
+    char *path;
+
+    if (s->journal) {
+        fprintf(stderr, "what was measured is in %s.part; go on with --resume %s\n", s->output,
+                s->output);
+        return;
+    }
+    path = ts_printf("%s/tilesweep-results-%ld.json", folder && folder[0] ? folder : "/tmp",
+                     (long)getpid());
+    if (ts_results_save(&s->results, path, &ignored) == 0)
+        fprintf(stderr, "what was measured is in %s\n", path);
+    free(path);
 }
 
 static int save(struct sweep *s, struct ts_err *err)
 {
     bool interrupted = ts_signal_pending() != 0;
 
-    if (ts_results_save(&s->results, s->output, err) < 0)
+    for (size_t i = 0; i < s->results.run_count; i++)
+        interrupted |= s->results.runs[i].interrupted;
+    if (ts_results_save(&s->results, s->output, err) < 0) {
+        rescue(s);
         return -1;
+    }
     /* The journal of an interrupted run knows what is proven but not timed: --resume goes on from
      * it. */
     ts_journal_close(s->journal, !interrupted);
@@ -448,21 +498,55 @@ static int save(struct sweep *s, struct ts_err *err)
     return 0;
 }
 
-static int measure_all(struct sweep *s, struct ts_device_list *list, const size_t *chosen,
+static int measure_all(struct sweep *s, const struct ts_device_list *list, const size_t *chosen,
                        size_t count, struct ts_err *err)
 {
     int result = 0;
 
     for (size_t i = 0; i < count && result == 0 && !ts_signal_pending(); i++)
-        result = measure_device(s, &list->devices[chosen[i]], err);
+        result = measure_device(s, list, chosen[i], count - i, err);
     return result;
+}
+
+/* The journal of a killed run is worth more than a new one. Opened to append first, because that
+ * tells when another process is at it. */
+static int check_part(const struct sweep *s, struct ts_err *err)
+{
+    struct ts_results earlier = {0};
+    struct ts_err ignored = {0};
+    char *part = ts_printf("%s.part", s->output);
+    struct ts_journal *journal =
+        ts_file_exists(part) ? ts_journal_open(s->output, true, err) : NULL;
+    bool holds_run =
+        journal && ts_journal_load(&earlier, part, &ignored) == 0 && earlier.run_count > 0;
+
+    ts_journal_close(journal, false);
+    ts_results_free(&earlier);
+    if (holds_run)
+        ts_err_set(err, TS_EXIT_SYSTEM,
+                   "%s: holds an unfinished run; go on with it by --resume %s, or remove it", part,
+                   s->output);
+    free(part);
+    return err->exit_status ? -1 : 0;
+}
+
+/* A device or a pipe gets the document alone. */
+static bool keeps_journal(const struct sweep *s)
+{
+    struct stat status;
+
+    if (writes_to_stdout(s))
+        return false;
+    return stat(s->output, &status) < 0 || S_ISREG(status.st_mode);
 }
 
 /* Earlier runs come first, so that a journal begun for a resumed document holds them. */
 static int open_journal(struct sweep *s, bool from_part, struct ts_err *err)
 {
-    if (writes_to_stdout(s))
+    if (!keeps_journal(s))
         return 0;
+    if (!s->options->resume && check_part(s, err) < 0)
+        return -1;
     s->journal = ts_journal_open(s->output, from_part, err);
     if (!s->journal)
         return -1;
@@ -473,11 +557,33 @@ static int open_journal(struct sweep *s, bool from_part, struct ts_err *err)
     return 0;
 }
 
+/* Options that would be passed over in silence, or would drop what was measured. */
+static int check_options(const struct ts_sweep_options *o, struct ts_err *err)
+{
+    const struct ts_selection *selection = &o->selection;
+    bool selects = selection->set_count > 0 || selection->size_count > 0 ||
+                   selection->variant_count > 0 || selection->quick;
+    const char *other = o->resume && o->output      ? "-o"
+                        : o->resume && o->rows_file ? "--rows"
+                        : selects                   ? "-s, --size, --variant or --quick"
+                                                    : NULL;
+
+    if (o->resume && other)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "--resume goes on with the run as it was asked for; leave out %s", other);
+    if (o->rows_file && selects)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "--rows says which configurations and sizes; leave out %s", other);
+    return 0;
+}
+
 static int prepare(struct sweep *s, bool *from_part, struct ts_sweep_options *merged,
                    struct ts_err *err)
 {
     *merged = *s->options;
     s->options = merged;
+    if (check_options(merged, err) < 0)
+        return -1;
     if (merged->resume) {
         if (load_earlier(s, from_part, err) < 0)
             return -1;
@@ -491,7 +597,8 @@ static int prepare(struct sweep *s, bool *from_part, struct ts_sweep_options *me
     s->samples = merged->samples > 0 ? merged->samples : merged->selection.quick ? 3 : 5;
     s->seed = merged->seed_given || merged->resume ? merged->seed : 1;
     s->timeout_ns = merged->timeout_ns > 0 ? merged->timeout_ns : DEFAULT_TIMEOUT_NS;
-    s->end_ns = merged->budget_ns > 0 ? ts_now_ns() + merged->budget_ns : INT64_MAX;
+    s->end_ns = INT64_MAX;
+    s->budget_left_ns = merged->budget_ns;
     if (merged->rows_file) {
         s->filter = ts_row_filter_load(merged->rows_file, merged->rows_which, err);
         if (!s->filter)
@@ -513,7 +620,7 @@ static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
     size_t chosen[MAX_DEVICES], count = 0;
     int result = -1;
 
-    if (ts_devices_list(&list, s->options->worker, false, err) < 0)
+    if (ts_devices_list(&list, s->options->worker, s->timeout_ns, false, err) < 0)
         return -1;
     if (ts_devices_choose(&list, s->options->devices, s->options->device_count, chosen, MAX_DEVICES,
                           &count, err) < 0)
@@ -527,15 +634,13 @@ static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
     result = measure_all(s, &list, chosen, count, err);
     ts_progress_close(s->progress);
     s->progress = NULL;
-    /* Also after a failure: what was measured is kept. */
-    if (s->results.run_count > 0) {
-        struct ts_err write_err = {0};
-        if (result == 0)
-            print_results(s);
-        if (result == 0 && save(s, err) < 0)
-            result = -1;
-        else if (result < 0 && !writes_to_stdout(s) && s->run && s->run->row_count > 0 &&
-                 ts_results_save(&s->results, s->output, &write_err) == 0)
+    if (s->results.run_count > 0 && result == 0) {
+        print_results(s);
+        result = save(s, err);
+    } else if (s->run && s->run->row_count > 0) {
+        /* Stopped by a failure: what was measured is kept. */
+        struct ts_err ignored = {0};
+        if (save(s, &ignored) == 0 && s->options->quiet)
             fprintf(stderr, "what was measured so far: %s\n", s->output);
     }
 out:
@@ -566,7 +671,10 @@ int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err)
     if (prepare(&s, &from_part, &merged, err) < 0)
         goto out;
     if (options->setup && ts_child_shell(options->setup) != 0) {
-        ts_err_set(err, TS_EXIT_SYSTEM, "--setup: the command failed: %s", options->setup);
+        if (ts_signal_pending())
+            result = 128 + ts_signal_pending();
+        else
+            ts_err_set(err, TS_EXIT_SYSTEM, "--setup: the command failed: %s", options->setup);
         goto cleanup;
     }
     if (sweep_devices(&s, from_part, err) < 0)

@@ -53,12 +53,16 @@ struct ts_device_list {
     size_t count;
     struct ts_platform_fault *faults;
     size_t fault_count;
+    char *host; /* of the worker; "" when it does not tell */
 };
-/* audit: also open each device and audit its event clock. Exit status 3 with every platform and a
+/* timeout_ns: of one question; 0: the default. audit: also open each device and audit its event
+ * clock, but for those that another tilesweep measures on. Exit status 3 with every platform and a
  * hint when there is no usable device. */
-int ts_devices_list(struct ts_device_list *list, const char *worker_command, bool audit,
-                    struct ts_err *err);
+int ts_devices_list(struct ts_device_list *list, const char *worker_command, int64_t timeout_ns,
+                    bool audit, struct ts_err *err);
 void ts_devices_free(struct ts_device_list *list);
+/* The file whose lock keeps a second tilesweep off the device; free() it. */
+char *ts_devices_lock_path(const struct ts_device_list *list, const struct ts_device *device);
 /* The devices that `-d` names ("P:D", part of a name, "all"; none: the default) as indices into the
  * list; at most room; exit status 2 with the list when a name matches none or several. */
 int ts_devices_choose(const struct ts_device_list *list, char **wanted, size_t wanted_count,

@@ -40,6 +40,7 @@ static int read_list(struct ts_device_list *list, const cJSON *line, struct ts_e
     const cJSON *platform, *platforms = ts_json_get(line, "platforms");
     const char *fault = ts_json_string(line, "fault", NULL);
 
+    list->host = ts_strdup(ts_json_string(line, "host", ""));
     if (fault)
         add_fault(list, "OpenCL", fault);
     cJSON_ArrayForEach(platform, platforms)
@@ -96,6 +97,17 @@ static int ask(struct ts_device_list *list, struct ts_crew *crew, struct ts_err 
     return result;
 }
 
+char *ts_devices_lock_path(const struct ts_device_list *list, const struct ts_device *device)
+{
+    char *text = ts_printf("%s\n%s", device->id, list->host);
+    char *digest = ts_digest(text, strlen(text));
+    char *path = ts_printf("/tmp/tilesweep-device-%s.lock", digest + strlen("xxh3:"));
+
+    free(text);
+    free(digest);
+    return path;
+}
+
 /* A device that cannot be audited is listed with a fault instead of a clock. */
 static int audit(struct ts_device_list *list, struct ts_crew *crew, size_t index,
                  const struct ts_probe *probe, struct ts_err *err)
@@ -132,6 +144,23 @@ static int audit(struct ts_device_list *list, struct ts_crew *crew, size_t index
     return ts_signal_pending() ? ts_err_set(err, 128 + ts_signal_pending(), "interrupted") : 0;
 }
 
+/* The audit's kernels would disturb a sweep on the device, so it takes the device's lock too. */
+static int audit_alone(struct ts_device_list *list, struct ts_crew *crew, size_t index,
+                       const struct ts_probe *probe, struct ts_err *err)
+{
+    char *path = ts_devices_lock_path(list, &list->devices[index]);
+    struct ts_err held = {0};
+    int lock = ts_lock_take(path, false, NULL, NULL, &held), result = 0;
+
+    if (lock < 0)
+        add_fault(list, list->devices[index].name, held.text);
+    else
+        result = audit(list, crew, index, probe, err);
+    ts_lock_release(lock);
+    free(path);
+    return result;
+}
+
 static int audit_all(struct ts_device_list *list, struct ts_crew *crew, struct ts_err *err)
 {
     struct ts_probe probe;
@@ -139,15 +168,16 @@ static int audit_all(struct ts_device_list *list, struct ts_crew *crew, struct t
 
     list->clocks = ts_alloc(list->count, sizeof(*list->clocks));
     for (size_t i = 0; i < list->count && result == 0; i++)
-        result = audit(list, crew, i, &probe, err);
+        result = audit_alone(list, crew, i, &probe, err);
     ts_probe_free(&probe);
     return result;
 }
 
-int ts_devices_list(struct ts_device_list *list, const char *worker_command, bool audit_clocks,
-                    struct ts_err *err)
+int ts_devices_list(struct ts_device_list *list, const char *worker_command, int64_t timeout_ns,
+                    bool audit_clocks, struct ts_err *err)
 {
-    struct ts_crew *crew = ts_crew_open(worker_command, DEVICES_TIMEOUT_NS);
+    struct ts_crew *crew =
+        ts_crew_open(worker_command, timeout_ns > 0 ? timeout_ns : DEVICES_TIMEOUT_NS, 0);
     int result;
 
     memset(list, 0, sizeof(*list));
@@ -173,6 +203,7 @@ void ts_devices_free(struct ts_device_list *list)
         free(list->faults[i].platform);
         free(list->faults[i].text);
     }
+    free(list->host);
     free(list->devices);
     free(list->clocks);
     free(list->faults);

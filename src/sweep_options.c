@@ -65,6 +65,7 @@ cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *o, const struct s
     add_strings(into, "variant", o->selection.variants, o->selection.variant_count);
     ts_json_add_bool(into, "quick", o->selection.quick);
     ts_json_add_bool(into, "no_baseline", o->selection.no_baseline);
+    ts_json_add_bool(into, "anonymous", o->anonymous);
     ts_json_add_int(into, "visits", s->visits);
     ts_json_add_int(into, "samples", s->samples);
     ts_json_add_int(into, "timeout_ns", s->timeout_ns);
@@ -153,6 +154,7 @@ int ts_sweep_options_from_json(struct ts_sweep_options *o, const cJSON *from, st
         return -1;
     o->selection.quick |= ts_json_bool(from, "quick", false);
     o->selection.no_baseline |= ts_json_bool(from, "no_baseline", false);
+    o->anonymous |= ts_json_bool(from, "anonymous", false);
     if (o->visits == 0)
         o->visits = (int)ts_json_int(from, "visits", 0);
     if (o->samples == 0)

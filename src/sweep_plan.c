@@ -159,6 +159,9 @@ static int plan_space(struct sweep *s, size_t space_index, struct ts_err *err)
         TS_GROW(s->units, s->unit_count, s->unit_capacity);
         units[c].space = space_index;
         units[c].config = c;
+        units[c].timed_size_only = true;
+        for (size_t i = 0; i < space->spec->check_size_count; i++)
+            units[c].timed_size_only &= !space->configs[c].admitted_check[i];
         s->units[s->unit_count++] = units[c];
     }
     free(units);
@@ -276,9 +279,76 @@ static int begin_job(struct sweep *s, const struct unit *unit, enum ts_job_verb 
     return 0;
 }
 
-/* A reference by variant takes the first of its configurations that admits the size. The code is
- * that of the first size: a spec whose reference needs another build for another size has no common
- * one. */
+/* Every output must have its match, or it would go uncompared; and the reference must reach the
+ * same step. */
+static int check_reference(const struct ts_space *space, const struct ts_instance *instance,
+                           const struct ts_instance *reference, struct ts_err *err)
+{
+    const char *name = space->spec->reference_variant;
+
+    for (size_t i = 0; i < instance->arg_count; i++) {
+        const struct ts_job_arg *arg = &instance->args[i], *match = NULL;
+
+        if (arg->kind != TS_ARG_OUT && arg->kind != TS_ARG_INOUT)
+            continue;
+        for (size_t j = 0; j < reference->arg_count; j++) {
+            const struct ts_job_arg *other = &reference->args[j];
+            if (!strcmp(other->name, arg->name) && other->type == arg->type &&
+                other->count == arg->count && other->kind == arg->kind)
+                match = other;
+        }
+        if (!match)
+            return ts_err_set(err, TS_EXIT_USAGE,
+                              "%s: reference.variant: \"%s\" has no output \"%s\" of the same type "
+                              "and size to compare with",
+                              space->spec->path, name, arg->name);
+    }
+    if (instance->steps % reference->steps != 0)
+        return ts_err_set(
+            err, TS_EXIT_USAGE,
+            "%s: reference.variant: \"%s\" advances %lld steps a launch, which do not "
+            "divide %lld",
+            space->spec->path, name, (long long)reference->steps, (long long)instance->steps);
+    return 0;
+}
+
+/* The reference's configuration at one size, into job->reference_instances[i]. All sizes of a job
+ * share one build. */
+static int add_reference_at(struct sweep *s, const struct ts_space *space, size_t problem, size_t i,
+                            struct ts_job *job, struct job_sources *sources, struct ts_err *err)
+{
+    const struct ts_spec *spec = space->spec;
+    const struct ts_values *size = &job->instances[i].size;
+    struct ts_config *config =
+        ts_space_reference_config(space, problem, size, &s->run->device, err);
+    int result = -1;
+
+    if (!config)
+        return err->exit_status
+                   ? -1
+                   : ts_err_set(
+                         err, TS_EXIT_USAGE,
+                         "%s: reference.variant: no configuration of \"%s\" admits every size",
+                         spec->path, spec->reference_variant);
+    if (i == 0) {
+        const struct ts_variant *variant = &spec->variants[config->variant];
+        job->reference_code.source = ts_strdup(variant->source.digest);
+        job->reference_code.options = ts_strdup(config->options);
+        add_source(sources, &variant->source);
+    }
+    if (strcmp(job->reference_code.options, config->options) != 0)
+        ts_err_set(
+            err, TS_EXIT_USAGE,
+            "%s: reference.variant: the first configuration of \"%s\" that admits a size is not "
+            "the same for all check sizes; name a variant with one configuration for all",
+            spec->path, spec->reference_variant);
+    else if (ts_space_instance(space, config, size, &s->run->device, &job->reference_instances[i],
+                               err) == 0)
+        result = check_reference(space, &job->instances[i], &job->reference_instances[i], err);
+    ts_config_free(config);
+    return result;
+}
+
 static int add_reference(struct sweep *s, const struct ts_space *space, size_t problem,
                          struct ts_job *job, struct job_sources *sources, struct ts_err *err)
 {
@@ -286,28 +356,7 @@ static int add_reference(struct sweep *s, const struct ts_space *space, size_t p
         return 0;
     job->reference_instances = ts_alloc(job->instance_count, sizeof(*job->reference_instances));
     for (size_t i = 0; i < job->instance_count; i++) {
-        const struct ts_values *size = &job->instances[i].size;
-        struct ts_config *config =
-            ts_space_reference_config(space, problem, size, &s->run->device, err);
-        int result;
-
-        if (!config)
-            return err->exit_status
-                       ? -1
-                       : ts_err_set(err, TS_EXIT_USAGE,
-                                    "%s: reference.variant: no configuration of \"%s\" "
-                                    "admits every size",
-                                    space->spec->path, space->spec->reference_variant);
-        if (i == 0) {
-            const struct ts_variant *variant = &space->spec->variants[config->variant];
-            job->reference_code.source = ts_strdup(variant->source.digest);
-            job->reference_code.options = ts_strdup(config->options);
-            add_source(sources, &variant->source);
-        }
-        result = ts_space_instance(space, config, size, &s->run->device,
-                                   &job->reference_instances[i], err);
-        ts_config_free(config);
-        if (result < 0)
+        if (add_reference_at(s, space, problem, i, job, sources, err) < 0)
             return -1;
     }
     return 0;

@@ -109,6 +109,27 @@ static void add_failed_row(const struct ts_row *row, struct ts_text *out)
     free(text);
 }
 
+/* What drivers and kernels printed, row by row. */
+static void print_talk(const struct ts_run *run, struct ts_text *out)
+{
+    for (size_t i = 0; i < run->row_count; i++) {
+        char *line, *rest = NULL, *talk;
+
+        if (!run->rows[i].talk)
+            continue;
+        talk = ts_strdup(run->rows[i].talk);
+        ts_text_puts(out, "  printed by ");
+        ts_row_key(&run->rows[i], out);
+        ts_text_puts(out, ":\n");
+        for (line = strtok_r(talk, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+            char *printable = ts_text_printable(line);
+            ts_text_printf(out, "    %s\n", printable);
+            free(printable);
+        }
+        free(talk);
+    }
+}
+
 /* Findings first, ten at most unless the user wants more; skipped ones only counted. */
 static void print_failures(const struct ts_run *run, bool verbose, struct ts_text *out)
 {
@@ -140,12 +161,13 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
     ts_text_puts(out, "\n");
 }
 
-void ts_sweep_print_verdicts(const struct ts_run *run, bool verbose, struct ts_text *out)
+void ts_sweep_print_verdicts(const struct ts_run *run, int verbose, struct ts_text *out)
 {
     char *name = ts_text_printable(run->device.name);
+    char *platform = ts_text_printable(run->device.platform_name);
     char copy[TS_HUMAN_ROOM], fma[TS_HUMAN_ROOM], local[TS_HUMAN_ROOM];
 
-    ts_text_printf(out, "%s (%s)\n", name, run->device.platform_name);
+    ts_text_printf(out, "%s (%s)\n", name, platform);
     ts_text_printf(out, "  ceilings: copy %s, multiply-add %s, local memory %s; %s clock\n\n",
                    ts_human_rate(run->peaks.copy_bytes_per_s, "B/s", copy),
                    ts_human_rate(run->peaks.fma_flops_per_s, "FLOP/s", fma),
@@ -155,6 +177,9 @@ void ts_sweep_print_verdicts(const struct ts_run *run, bool verbose, struct ts_t
         if (i == 0 || !ts_row_same_case(&run->rows[i - 1], &run->rows[i]))
             print_case(run, &run->rows[i], out);
     }
-    print_failures(run, verbose, out);
+    if (verbose > 1)
+        print_talk(run, out);
+    print_failures(run, verbose > 0, out);
     free(name);
+    free(platform);
 }

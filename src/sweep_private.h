@@ -11,8 +11,9 @@
 /* One build: a configuration, for all its sizes. */
 struct unit {
     size_t space, config;
-    bool repeated; /* proven again in a fresh worker */
-    size_t *rows; /* of the run, one a timed size that admits it */
+    bool timed_size_only; /* no check size admits it: its proof is the one at the timed size */
+    int unanswered;       /* times that its proof was lost with the worker's connection */
+    size_t *rows;         /* of the run, one a timed size that admits it */
     size_t row_count;
 };
 
@@ -33,7 +34,8 @@ struct sweep {
     int visits, samples;
     uint64_t seed;
     int64_t timeout_ns;
-    int64_t end_ns; /* of the budget, CLOCK_MONOTONIC; INT64_MAX: none */
+    int64_t end_ns; /* of the device's share of the budget, CLOCK_MONOTONIC; INT64_MAX: none */
+    int64_t budget_left_ns; /* for the devices not yet begun and the one at hand */
 
     struct ts_spec **specs;
     size_t spec_count;
@@ -96,10 +98,9 @@ int ts_sweep_need_seat(struct sweep *s, struct ts_err *err);
 void ts_sweep_merge(struct ts_row *row, const cJSON *line, bool timed_size);
 /* Sets status and reason of a row from a reply that is not ok; false when it is ok. */
 bool ts_sweep_take_failure(struct ts_row *row, const struct ts_reply *reply);
-/* Should the job be done again before its answer is believed? A `wrong` or `crashed` from a worker that ran
- * other kernels before may be an earlier kernel's doing (on a CPU device kernels run in the worker's own
- * memory), so it counts only from a fresh worker. */
-bool ts_sweep_is_doubtful(const struct ts_reply *reply);
+/* Was the job lost with the launcher or before the worker had its device? That is nobody's fault
+ * and no row's end: the job is done again. */
+bool ts_sweep_is_unanswered(const struct ts_reply *reply);
 void ts_sweep_take_talk(struct ts_row *row, const char *talk);
 /* Books what a job was busy with. */
 void ts_sweep_book(struct phase_time *phase, const struct ts_reply *reply);
@@ -120,7 +121,8 @@ int ts_sweep_options_from_json(struct ts_sweep_options *options, const cJSON *fr
                                struct ts_err *err);
 
 /* ---- sweep_print.c ---- */
-/* A verdict per case of the run, in words. */
-void ts_sweep_print_verdicts(const struct ts_run *run, bool verbose, struct ts_text *out);
+/* A verdict per case of the run, in words, and what failed; verbose 1: all of it, and what was skipped; 2: also
+ * what workers printed. */
+void ts_sweep_print_verdicts(const struct ts_run *run, int verbose, struct ts_text *out);
 
 #endif

@@ -6,30 +6,38 @@
 
 #define CONFIGS_PER_WORKER 8
 #define GPU_WORKERS 4
+/* Proofs lost with their worker's connection are tried this often. */
+#define UNANSWERED_LIMIT 3
+
+#define NO_SEAT SIZE_MAX
+
+/* A worker and what it has in hand. */
+struct prover {
+    size_t seat; /* NO_SEAT: its process is gone, the next job hires another */
+    size_t unit;
+};
 
 struct proving {
     struct sweep *s;
-    size_t *todo; /* indices of units */
-    size_t todo_count, next, done;
-    size_t at_seat[64]; /* unit in hand */
-    size_t seats[64];
-    bool again[64]; /* the unit of this one of `seats` is to be proven once more, by a fresh worker
-                     */
-    size_t again_unit[64];
-    size_t seat_count;
+    size_t
+        *todo; /* indices of units, in order; a unit that was not answered comes again at the end */
+    size_t todo_count, todo_capacity, next;
+    int64_t done;
+    struct prover provers[TS_CREW_SEATS];
+    size_t prover_count;
     int64_t end_ns; /* of phase one's share of the budget */
 };
 
+static void add_todo(struct proving *p, size_t unit)
+{
+    TS_GROW(p->todo, p->todo_count, p->todo_capacity);
+    p->todo[p->todo_count++] = unit;
+}
+
 static bool needs_proof(const struct sweep *s, const struct unit *unit)
 {
-    const struct ts_space *space = s->spaces[unit->space];
-    const struct ts_config *config = &space->configs[unit->config];
-    bool admitted = false;
-
-    for (size_t i = 0; i < space->spec->check_size_count; i++)
-        admitted |= config->admitted_check[i];
-    if (!admitted)
-        return false; /* proven on the timed size alone */
+    if (unit->timed_size_only)
+        return false;
     for (size_t i = 0; i < unit->row_count; i++) {
         if (s->run->rows[unit->rows[i]].status == TS_PENDING)
             return true;
@@ -37,43 +45,108 @@ static bool needs_proof(const struct sweep *s, const struct unit *unit)
     return false;
 }
 
-static int worker_count(const struct sweep *s, size_t units)
+/* ---- how many workers ---- */
+
+/* Bytes of device memory that the largest proof of a space's first configuration takes, guards
+ * aside. */
+static int64_t proof_bytes(const struct sweep *s, const struct ts_space *space)
 {
-    int64_t cores = ts_json_int(s->run->host, "cores", 1);
-    int64_t count = s->options->jobs;
+    int64_t most = 0;
+
+    for (size_t i = 0; i < space->spec->check_size_count && space->config_count > 0; i++) {
+        struct ts_instance instance = {0};
+        struct ts_err ignored = {0};
+        int64_t bytes = 0;
+
+        if (!space->configs[0].admitted_check[i] ||
+            ts_space_instance(space, &space->configs[0], &space->spec->check_sizes[i],
+                              &s->run->device, &instance, &ignored) < 0)
+            continue;
+        for (size_t a = 0; a < instance.arg_count; a++)
+            bytes += instance.args[a].count * (int64_t)ts_elem_table[instance.args[a].type].bytes;
+        most = bytes > most ? bytes : most;
+        ts_instance_free(&instance);
+    }
+    return most;
+}
+
+/* A worker keeps the buffers of a few sizes. */
+static int64_t workers_in_memory(const struct sweep *s)
+{
+    int64_t memory = s->run->device.number[TS_DEVICE_GLOBAL_MEM_SIZE], most = 1;
+
+    for (size_t i = 0; i < s->spec_count; i++) {
+        int64_t bytes = proof_bytes(s, s->spaces[i]);
+        most = bytes > most ? bytes : most;
+    }
+    return memory > 0 ? memory / 4 / most : TS_CREW_SEATS;
+}
+
+static size_t worker_count(const struct sweep *s, size_t units)
+{
+    int64_t count = s->options->jobs, cores = ts_json_int(s->run->host, "cores", 1);
+    int64_t memory = workers_in_memory(s);
 
     if (count <= 0) {
         count = (int64_t)units / CONFIGS_PER_WORKER;
-        if (count > cores)
-            count = cores;
+        count = count > cores ? cores : count;
         if (!strcmp(s->run->device.type, "gpu") && count > GPU_WORKERS)
             count = GPU_WORKERS;
+        count = count > memory ? memory : count;
     }
-    if (count > (int64_t)units)
-        count = (int64_t)units;
-    return count < 1 ? 1 : count > 60 ? 60 : (int)count;
+    count = count > (int64_t)units ? (int64_t)units : count;
+    count = count > TS_CREW_SEATS ? TS_CREW_SEATS : count;
+    return count < 1 ? 1 : (size_t)count;
 }
 
-static int hand_out(struct proving *p, size_t seat, size_t unit, struct ts_err *err)
+/* ---- handing out ---- */
+
+static int hand_out(struct proving *p, struct prover *prover, struct ts_err *err)
 {
+    struct sweep *s = p->s;
     struct job_sources sources;
     struct ts_job job;
-    int result = ts_sweep_prove_job(p->s, &p->s->units[unit], &job, &sources, err);
+    int result;
 
-    if (result == 0) {
-        ts_crew_send(p->s->crew, seat, &job, sources.digests, sources.texts, sources.count);
-        p->at_seat[seat] = unit;
-    }
+    if (prover->seat == NO_SEAT && ts_crew_hire(s->crew, &prover->seat, err) < 0)
+        return -1;
+    prover->unit = p->todo[p->next++];
+    result = ts_sweep_prove_job(s, &s->units[prover->unit], &job, &sources, err);
+    if (result == 0)
+        ts_crew_send(s->crew, prover->seat, &job, sources.digests, sources.texts, sources.count);
     ts_job_free(&job);
     return result;
 }
 
-/* What a proof told is true of every size of the configuration. */
-static int take_reply(struct proving *p, const struct ts_reply *reply, struct ts_err *err)
+static bool is_busy(const struct proving *p, const struct prover *prover)
 {
-    struct sweep *s = p->s;
-    struct unit *unit = &s->units[p->at_seat[reply->seat]];
+    return prover->seat != NO_SEAT && !ts_crew_is_idle(p->s->crew, prover->seat);
+}
 
+static int fill_seats(struct proving *p, struct ts_err *err)
+{
+    for (size_t i = 0; i < p->prover_count && p->next < p->todo_count; i++) {
+        if (!is_busy(p, &p->provers[i]) && hand_out(p, &p->provers[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static bool any_busy(const struct proving *p)
+{
+    for (size_t i = 0; i < p->prover_count; i++) {
+        if (is_busy(p, &p->provers[i]))
+            return true;
+    }
+    return false;
+}
+
+/* ---- answers ---- */
+
+/* What a proof told is true of every size of the configuration. */
+static int decide_rows(struct sweep *s, const struct unit *unit, const struct ts_reply *reply,
+                       struct ts_err *err)
+{
     for (size_t i = 0; i < unit->row_count; i++) {
         struct ts_row *row = &s->run->rows[unit->rows[i]];
 
@@ -87,73 +160,48 @@ static int take_reply(struct proving *p, const struct ts_reply *reply, struct ts
         if (s->journal && ts_journal_row(s->journal, row, err) < 0)
             return -1;
     }
+    return 0;
+}
+
+static struct prover *find_prover(struct proving *p, size_t seat)
+{
+    for (size_t i = 0; i < p->prover_count; i++) {
+        if (p->provers[i].seat == seat)
+            return &p->provers[i];
+    }
+    return NULL;
+}
+
+static int take_reply(struct proving *p, const struct ts_reply *reply, struct ts_err *err)
+{
+    struct sweep *s = p->s;
+    struct prover *prover = find_prover(p, reply->seat);
+    struct unit *unit = &s->units[prover->unit];
+
+    if (ts_sweep_count_lost(s, reply, err) < 0)
+        return -1;
+    if (reply->kind == TS_REPLY_DONE && reply->retire)
+        ts_crew_dismiss(s->crew, reply->seat);
+    if (reply->kind == TS_REPLY_LOST || reply->retire)
+        prover->seat = NO_SEAT;
     ts_sweep_book(&s->proving, reply);
-    p->done++;
-    ts_progress_update(s->progress, (int64_t)p->done, NULL);
-    return 0;
-}
-
-/* Is there something for worker i? What is to be repeated comes first. */
-static bool next_unit(struct proving *p, size_t i, size_t *unit)
-{
-    if (ts_now_ns() >= p->end_ns)
-        return false;
-    if (p->again[i]) {
-        p->again[i] = false;
-        *unit = p->again_unit[i];
-        return true;
+    if (ts_sweep_is_unanswered(reply) && ++unit->unanswered < UNANSWERED_LIMIT) {
+        add_todo(p, prover->unit);
+        return 0;
     }
-    if (p->next == p->todo_count)
-        return false;
-    *unit = p->todo[p->next++];
-    return true;
+    ts_progress_update(s->progress, ++p->done, NULL);
+    return decide_rows(s, unit, reply, err);
 }
 
-static int fill_seats(struct proving *p, struct ts_err *err)
+/* The budget is over: what is in hand is given up, no row is blamed for it. */
+static void give_up(struct proving *p)
 {
-    for (size_t i = 0; i < p->seat_count; i++) {
-        size_t unit;
-
-        if (ts_crew_is_hired(p->s->crew, p->seats[i]) && !ts_crew_is_idle(p->s->crew, p->seats[i]))
+    for (size_t i = 0; i < p->prover_count; i++) {
+        if (!is_busy(p, &p->provers[i]))
             continue;
-        if (!next_unit(p, i, &unit))
-            continue;
-        if (!ts_crew_is_hired(p->s->crew, p->seats[i]) &&
-            ts_crew_hire(p->s->crew, &p->seats[i], err) < 0)
-            return -1;
-        if (hand_out(p, p->seats[i], unit, err) < 0)
-            return -1;
+        ts_crew_dismiss(p->s->crew, p->provers[i].seat);
+        p->provers[i].seat = NO_SEAT;
     }
-    return 0;
-}
-
-/* Puts the unit back for a fresh worker in the same place; false when it has been repeated already.
- */
-static bool repeat(struct proving *p, const struct ts_reply *reply)
-{
-    size_t unit = p->at_seat[reply->seat];
-
-    if (!ts_sweep_is_doubtful(reply) || p->s->units[unit].repeated)
-        return false;
-    for (size_t i = 0; i < p->seat_count; i++) {
-        if (p->seats[i] != reply->seat)
-            continue;
-        p->s->units[unit].repeated = true;
-        p->again[i] = true;
-        p->again_unit[i] = unit;
-        ts_crew_dismiss(p->s->crew, reply->seat);
-        return true;
-    }
-    return false;
-}
-
-static bool is_busy(const struct proving *p)
-{
-    for (size_t i = 0; i < p->seat_count; i++) {
-        if (ts_crew_is_hired(p->s->crew, p->seats[i]) && !ts_crew_is_idle(p->s->crew, p->seats[i]))
-            return true;
-    }
-    return false;
 }
 
 static int prove_all(struct proving *p, struct ts_err *err)
@@ -161,19 +209,14 @@ static int prove_all(struct proving *p, struct ts_err *err)
     struct ts_reply reply;
     int result = fill_seats(p, err);
 
-    while (result == 0 && is_busy(p) && !ts_signal_pending()) {
-        ts_crew_wait(p->s->crew, INT64_MAX, &reply);
-        if (reply.kind == TS_REPLY_DONE || reply.kind == TS_REPLY_LOST) {
-            bool again = repeat(p, &reply);
-            if (!again)
-                result = take_reply(p, &reply, err);
-            if (result == 0)
-                result = ts_sweep_count_lost(p->s, &reply, err);
-            if (reply.kind == TS_REPLY_DONE && reply.retire && !again)
-                ts_crew_dismiss(p->s->crew, reply.seat);
-        }
+    while (result == 0 && any_busy(p) && !ts_signal_pending()) {
+        ts_crew_wait(p->s->crew, p->end_ns, &reply);
+        if (reply.kind == TS_REPLY_DONE || reply.kind == TS_REPLY_LOST)
+            result = take_reply(p, &reply, err);
         ts_reply_free(&reply);
-        if (result == 0)
+        if (ts_now_ns() >= p->end_ns)
+            give_up(p);
+        else if (result == 0)
             result = fill_seats(p, err);
     }
     return result;
@@ -184,9 +227,23 @@ static int journal_refused(struct sweep *s, struct ts_err *err)
 {
     for (size_t i = 0; i < s->run->row_count; i++) {
         const struct ts_row *row = &s->run->rows[i];
-        if (s->journal && row->status != TS_PENDING && row->time.visit_count == 0 &&
-            row->build.build_ns < 0 && row->status == TS_SKIPPED &&
+        if (s->journal && row->status == TS_SKIPPED && row->build.build_ns < 0 &&
             ts_journal_row(s->journal, row, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int hire_provers(struct proving *p, struct ts_err *err)
+{
+    struct sweep *s = p->s;
+
+    if (ts_sweep_need_seat(s, err) < 0)
+        return -1;
+    p->prover_count = worker_count(s, p->todo_count);
+    p->provers[0].seat = s->seat;
+    for (size_t i = 1; i < p->prover_count; i++) {
+        if (ts_crew_hire(s->crew, &p->provers[i].seat, err) < 0)
             return -1;
     }
     return 0;
@@ -195,39 +252,33 @@ static int journal_refused(struct sweep *s, struct ts_err *err)
 int ts_sweep_prove(struct sweep *s, struct ts_err *err)
 {
     struct proving p = {.s = s, .end_ns = s->end_ns};
-    int64_t now = ts_now_ns();
-    int result = -1;
+    int64_t begin = ts_now_ns();
+    int result = 0;
 
     /* Half of a budget goes to proving at most; what is not proven is not timed. */
     if (s->end_ns != INT64_MAX)
-        p.end_ns = now + (s->end_ns - now) / 2;
+        p.end_ns = begin + (s->end_ns - begin) / 2;
     if (journal_refused(s, err) < 0)
         return -1;
-    p.todo = ts_alloc(s->unit_count, sizeof(*p.todo));
     for (size_t i = 0; i < s->unit_count; i++) {
         if (needs_proof(s, &s->units[i]))
-            p.todo[p.todo_count++] = i;
+            add_todo(&p, i);
     }
     ts_progress_phase(s->progress, "prove", (int64_t)p.todo_count);
-    if (p.todo_count > 0) {
-        if (ts_sweep_need_seat(s, err) < 0)
-            goto out;
-        p.seat_count = (size_t)worker_count(s, p.todo_count);
-        p.seats[0] = s->seat;
-        for (size_t i = 1; i < p.seat_count; i++) {
-            if (ts_crew_hire(s->crew, &p.seats[i], err) < 0)
-                goto out;
-        }
-        s->proving.workers = (int)p.seat_count;
+    if (p.todo_count > 0)
+        result = hire_provers(&p, err);
+    if (result == 0 && p.todo_count > 0) {
+        s->proving.workers = (int)p.prover_count;
         result = prove_all(&p, err);
-        s->proving.wall_ns = ts_now_ns() - now;
-        s->seat = p.seats[0];
-        for (size_t i = 1; i < p.seat_count; i++)
-            ts_crew_dismiss(s->crew, p.seats[i]);
-    } else {
-        result = 0;
+        s->proving.wall_ns = ts_now_ns() - begin;
+        /* The first stays: it will time. */
+        s->seat = p.provers[0].seat;
+        s->has_seat = s->seat != NO_SEAT;
+        for (size_t i = 1; i < p.prover_count; i++) {
+            if (p.provers[i].seat != NO_SEAT)
+                ts_crew_dismiss(s->crew, p.provers[i].seat);
+        }
     }
-out:
     free(p.todo);
     return result;
 }

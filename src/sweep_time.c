@@ -9,7 +9,7 @@
 #include "table.h"
 #include "verdict.h"
 
-#define CONFIRMING_VISITS 7
+#define CONFIRMING_VISITS 8
 
 /* A visit asked for. */
 struct visit {
@@ -23,6 +23,8 @@ struct timing {
     const struct case_span *span;
     int64_t end_ns; /* of the case's share of the budget, less what a later step needs */
     int64_t done;   /* visits, over all cases */
+    double best_ns; /* fastest median of a visit in this case so far */
+    char *best;     /* in words, for the progress line; NULL */
 };
 
 static struct ts_row *row_at(const struct timing *t, size_t index)
@@ -35,29 +37,26 @@ static bool is_over(const struct timing *t)
     return ts_signal_pending() || ts_now_ns() >= t->end_ns;
 }
 
-/* "best: local TX=32 TY=8 1.2 ms" among the case's rows. */
-static char *best_so_far(const struct timing *t)
+/* The progress line's "best": by single visits, so it costs nothing and decides nothing. */
+static void note_best(struct timing *t, const struct ts_row *row)
 {
-    const struct ts_row *best = NULL;
-    double best_ns = INFINITY;
     struct ts_text text = {0};
     char human[TS_HUMAN_ROOM];
+    size_t count = 0;
+    double *medians;
 
-    for (size_t i = 0; i < t->span->count; i++) {
-        const struct ts_row *row = row_at(t, t->span->first + i);
-        double ns = row->status == TS_OK && row->time.visit_count > 0 ? ts_metric_time_ns(row).mid
-                                                                      : INFINITY;
-        if (ns < best_ns) {
-            best_ns = ns;
-            best = row;
-        }
+    if (row->status != TS_OK || row->time.visit_count == 0)
+        return;
+    medians = ts_row_visit_medians(row, row->time.visit_count - 1, &count);
+    if (count == 1 && medians[0] < t->best_ns) {
+        t->best_ns = medians[0];
+        ts_text_printf(&text, "%s %s ", row->benchmark, row->variant);
+        ts_values_print(&row->params, "", " ", &text);
+        ts_text_printf(&text, " %s", ts_human_time(t->best_ns, human));
+        free(t->best);
+        t->best = text.text;
     }
-    if (!best)
-        return NULL;
-    ts_text_printf(&text, "%s %s ", best->benchmark, best->variant);
-    ts_values_print(&best->params, "", " ", &text);
-    ts_text_printf(&text, " %s", ts_human_time(best_ns, human));
-    return text.text;
+    free(medians);
 }
 
 /* ---- one visit ---- */
@@ -139,30 +138,37 @@ static int ask(struct timing *t, const struct visit *visit, bool prove_first,
         job.prove_first = prove_first;
         job.prove_last = visit->last;
         job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
-        ts_crew_call(s->crew, s->seat, &job, sources.digests, sources.texts, sources.count, reply);
+        ts_crew_send(s->crew, s->seat, &job, sources.digests, sources.texts, sources.count);
+        ts_crew_wait(s->crew, s->end_ns, reply);
         ts_sweep_book(&s->timing, reply);
     }
     ts_job_free(&job);
     return result;
 }
 
+/* A visit that was not answered says nothing of the row: it is made again, until no worker can be
+ * kept. */
 static int make_visit(struct timing *t, const struct visit *visit, struct ts_err *err)
 {
     struct sweep *s = t->s;
     struct ts_reply reply;
     int result = ask(t, visit, visit->first, &reply, err);
 
-    if (result == 0 && reply.kind != TS_REPLY_SIGNAL && ts_sweep_is_doubtful(&reply)) {
-        ts_crew_dismiss(s->crew, s->seat);
+    while (result == 0 && ts_sweep_is_unanswered(&reply)) {
+        result = ts_sweep_count_lost(s, &reply, err);
         ts_reply_free(&reply);
-        result = ask(t, visit, true, &reply, err);
+        if (result == 0)
+            result = ask(t, visit, visit->first, &reply, err);
     }
-    if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
+    if (result == 0 && reply.kind == TS_REPLY_NONE) {
+        ts_crew_dismiss(s->crew, s->seat); /* the budget is over in the middle of it */
+    } else if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
         result = take_reply(s, visit, &reply, err);
         if (result == 0)
             result = ts_sweep_count_lost(s, &reply, err);
         if (reply.kind == TS_REPLY_DONE && reply.retire)
             ts_crew_dismiss(s->crew, s->seat);
+        note_best(t, row_at(t, visit->row));
     }
     ts_reply_free(&reply);
     return result;
@@ -177,9 +183,13 @@ static bool is_first(const struct ts_row *row)
     return row->time.visit_count == 0;
 }
 
-static bool wants_visit(const struct ts_row *row, int round)
+/* Only what is proven is timed: on the check sizes in phase one or, where none admits the
+ * configuration, at the timed size in its first visit. */
+static bool wants_visit(const struct sweep *s, size_t index, int round)
 {
-    bool proven = row->status == TS_OK || row->status == TS_PENDING;
+    const struct ts_row *row = &s->run->rows[index];
+    bool proven = row->status == TS_OK ||
+                  (row->status == TS_PENDING && s->units[s->row_unit[index]].timed_size_only);
 
     return proven && row->time.visit_count <= (size_t)round;
 }
@@ -192,7 +202,7 @@ static int make_round(struct timing *t, int round, bool last, struct ts_err *err
     int result = 0;
 
     for (size_t i = 0; i < t->span->count; i++) {
-        if (wants_visit(row_at(t, t->span->first + i), round))
+        if (wants_visit(s, t->span->first + i, round))
             order[count++] = t->span->first + i;
     }
     ts_rng_shuffle(&rng, order, count);
@@ -200,15 +210,21 @@ static int make_round(struct timing *t, int round, bool last, struct ts_err *err
         /* Under a budget any visit may be the last. */
         bool prove_last = last || s->end_ns != INT64_MAX;
         struct visit visit = {order[i], is_first(row_at(t, order[i])), prove_last, false};
-        char *best;
 
         result = make_visit(t, &visit, err);
-        best = best_so_far(t);
-        ts_progress_update(s->progress, ++t->done, best);
-        free(best);
+        ts_progress_update(s->progress, ++t->done, t->best);
     }
     free(order);
     return result;
+}
+
+/* A fresh process for the second half of the visits, so that the interval holds what changes
+ * between processes: code placement, buffers, context. */
+static void change_worker(struct sweep *s)
+{
+    if (s->has_seat && ts_crew_is_hired(s->crew, s->seat))
+        ts_crew_dismiss(s->crew, s->seat);
+    s->has_seat = false;
 }
 
 /* The finalists again, so that the speed-up rests on samples that did not choose them. There are
@@ -226,30 +242,23 @@ static int confirm(struct timing *t, struct ts_err *err)
     for (int round = 0; round < rounds && result == 0; round++) {
         struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)(1000 + round))};
         ts_rng_shuffle(&rng, finalists, count);
+        if (round == rounds / 2)
+            change_worker(s);
         for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
             const struct ts_row *row = row_at(t, finalists[i]);
             struct visit visit = {finalists[i], false, round == rounds - 1, true};
-            if (row->status == TS_OK && row->time.visit_count < (size_t)(s->visits + round + 1) &&
-                row->time.visit_count >= (size_t)s->visits)
+            size_t fresh = row->time.visit_count - row->time.fresh_from;
+            if (row->status == TS_OK && fresh <= (size_t)round)
                 result = make_visit(t, &visit, err);
         }
     }
     return result;
 }
 
-/* A fresh process for the second half of the visits, so that the interval holds what changes
- * between processes: code placement, buffers, context. */
-static void change_worker(struct sweep *s)
-{
-    if (s->has_seat && ts_crew_is_hired(s->crew, s->seat))
-        ts_crew_dismiss(s->crew, s->seat);
-    s->has_seat = false;
-}
-
 static bool has_visits_to_make(const struct timing *t)
 {
     for (size_t i = 0; i < t->span->count; i++) {
-        if (wants_visit(row_at(t, t->span->first + i), t->s->visits - 1))
+        if (wants_visit(t->s, t->span->first + i, t->s->visits - 1))
             return true;
     }
     return false;
@@ -290,17 +299,18 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err)
     int result = 0;
 
     for (size_t i = 0; i < s->run->row_count; i++) {
-        const struct ts_row *row = &s->run->rows[i];
-        for (int round = (int)row->time.visit_count; round < s->visits; round++)
-            total += wants_visit(row, round);
+        for (int round = (int)s->run->rows[i].time.visit_count; round < s->visits; round++)
+            total += wants_visit(s, i, round);
     }
     ts_progress_phase(s->progress, "time", total);
     for (size_t i = 0; i < s->case_count && result == 0 && !ts_signal_pending(); i++) {
         int64_t now = ts_now_ns();
         t.span = &s->cases[i];
+        t.best_ns = INFINITY;
         /* An even share of what is left. */
         result = time_case(&t, part_of(now, s->end_ns, 1.0 / (double)(s->case_count - i)), err);
     }
+    free(t.best);
     s->timing.workers = 1;
     s->timing.wall_ns = ts_now_ns() - begin;
     return result;

@@ -20,7 +20,7 @@ int ts_sweep_need_seat(struct sweep *s, struct ts_err *err)
 
 int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts_err *err)
 {
-    if (reply->kind != TS_REPLY_LOST || strcmp(reply->code, "connection") != 0) {
+    if (!ts_sweep_is_unanswered(reply)) {
         s->lost_in_a_row = 0;
         return 0;
     }
@@ -33,6 +33,8 @@ int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts
 
 /* ---- facts ---- */
 
+/* Adds what a proof found. A size that was proven before (a last look after timing, a resumed run)
+ * tells no sizes and no elements anew, only its worst deviation. */
 static void merge_check(struct ts_check *into, const cJSON *object, bool timed_size)
 {
     struct ts_row row;
@@ -112,12 +114,9 @@ void ts_sweep_take_talk(struct ts_row *row, const char *talk)
     row->talk = ts_strdup(talk);
 }
 
-bool ts_sweep_is_doubtful(const struct ts_reply *reply)
+bool ts_sweep_is_unanswered(const struct ts_reply *reply)
 {
-    const char *status = reply->kind == TS_REPLY_LOST ? ts_status_name(reply->status)
-                                                      : ts_json_string(reply->line, "status", "");
-
-    return reply->earlier > 0 && (!strcmp(status, "wrong") || !strcmp(status, "crashed"));
+    return reply->kind == TS_REPLY_LOST && !strcmp(reply->code, "connection");
 }
 
 bool ts_sweep_take_failure(struct ts_row *row, const struct ts_reply *reply)
@@ -176,8 +175,7 @@ cJSON *ts_sweep_spent_to_json(const struct sweep *s)
 
 /* ---- the device ---- */
 
-static int call_probe(struct sweep *s, struct ts_job *job, struct ts_reply *reply,
-                      struct ts_err *err)
+static void call_probe(struct sweep *s, struct ts_job *job, struct ts_reply *reply)
 {
     const char *digest = s->probe.digest, *text = s->probe.text;
 
@@ -185,18 +183,24 @@ static int call_probe(struct sweep *s, struct ts_job *job, struct ts_reply *repl
     job->code.options = ts_strdup(TS_PROBE_OPTIONS);
     ts_crew_call(s->crew, s->seat, job, &digest, &text, 1, reply);
     ts_job_free(job);
-    if (reply->kind == TS_REPLY_SIGNAL)
-        return 0;
-    if (reply->kind == TS_REPLY_LOST)
-        return ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s%s", s->run->device.name, reply->text,
-                          reply->talk ? "\n" : "", reply->talk ? reply->talk : "");
-    return 0;
+}
+
+/* A resumed run keeps the clock that its first visits were timed by. */
+static void take_clock(struct sweep *s, const cJSON *clock)
+{
+    if (s->run->clock.tick_ns > 0)
+        return;
+    ts_clock_free(&s->run->clock);
+    memset(&s->run->clock, 0, sizeof(s->run->clock));
+    ts_clock_from_json(&s->run->clock, clock);
+    for (size_t i = 0; i < s->run->clock.warning_count; i++)
+        ts_progress_say(s->progress, "warning: %s: %s", s->run->device.name,
+                        s->run->clock.warnings[i]);
 }
 
 static int take_opened(struct sweep *s, const struct ts_reply *reply, struct ts_err *err)
 {
     const cJSON *reason = ts_json_get(reply->line, "reason");
-    const cJSON *clock = ts_json_get(reply->line, "clock");
 
     if (strcmp(ts_json_string(reply->line, "status", ""), "ok") != 0)
         return ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s", s->run->device.name,
@@ -205,12 +209,33 @@ static int take_opened(struct sweep *s, const struct ts_reply *reply, struct ts_
     cJSON_Delete(s->run->environment);
     s->run->host = cJSON_Duplicate(ts_json_get(reply->line, "host"), true);
     s->run->environment = cJSON_Duplicate(ts_json_get(reply->line, "environment"), true);
-    ts_clock_free(&s->run->clock);
-    memset(&s->run->clock, 0, sizeof(s->run->clock));
-    ts_clock_from_json(&s->run->clock, clock);
-    for (size_t i = 0; i < s->run->clock.warning_count; i++)
-        ts_progress_say(s->progress, "warning: %s: %s", s->run->device.name,
-                        s->run->clock.warnings[i]);
+    take_clock(s, ts_json_get(reply->line, "clock"));
+    return 0;
+}
+
+/* Ceilings are a help to read the times, not a condition: without them the rows have no of_peak. */
+static int measure_peaks(struct sweep *s, struct ts_err *err)
+{
+    struct ts_job job = {.verb = TS_JOB_PEAKS};
+    struct ts_reply reply;
+    const char *why = NULL;
+
+    if (s->run->peaks.copy_bytes_per_s > 0)
+        return 0; /* of the resumed run */
+    if (ts_sweep_need_seat(s, err) < 0)
+        return -1;
+    call_probe(s, &job, &reply);
+    if (reply.kind == TS_REPLY_LOST)
+        why = reply.text;
+    if (reply.kind == TS_REPLY_DONE) {
+        ts_peaks_from_json(&s->run->peaks, ts_json_get(reply.line, "peaks"));
+        if (strcmp(ts_json_string(reply.line, "status", ""), "ok") != 0)
+            why = ts_json_string(ts_json_get(reply.line, "reason"), "text", "?");
+    }
+    if (why)
+        ts_progress_say(s->progress, "warning: %s: the ceilings could not be measured: %s",
+                        s->run->device.name, why);
+    ts_reply_free(&reply);
     return 0;
 }
 
@@ -223,9 +248,8 @@ int ts_sweep_open_device(struct sweep *s, struct ts_err *err)
         .device_id = ts_strdup(s->run->device.id),
         .audit = true,
     };
-    struct ts_job peaks = {.verb = TS_JOB_PEAKS};
-    struct ts_reply reply = {0};
-    int result;
+    struct ts_reply reply;
+    int result = 0;
 
     /* This worker takes the device by the audit; those after it take it by themselves. */
     ts_crew_use_device(s->crew, NULL);
@@ -233,21 +257,15 @@ int ts_sweep_open_device(struct sweep *s, struct ts_err *err)
         ts_job_free(&open);
         return -1;
     }
-    result = call_probe(s, &open, &reply, err);
-    if (result == 0 && reply.kind == TS_REPLY_DONE)
+    call_probe(s, &open, &reply);
+    if (reply.kind == TS_REPLY_LOST)
+        result = ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s%s", s->run->device.name, reply.text,
+                            reply.talk ? "\n" : "", reply.talk ? reply.talk : "");
+    else if (reply.kind == TS_REPLY_DONE)
         result = take_opened(s, &reply, err);
     ts_reply_free(&reply);
     ts_crew_use_device(s->crew, &s->run->device);
     if (result < 0 || ts_signal_pending())
         return result;
-    result = call_probe(s, &peaks, &reply, err);
-    if (result == 0 && reply.kind == TS_REPLY_DONE) {
-        ts_peaks_from_json(&s->run->peaks, ts_json_get(reply.line, "peaks"));
-        if (strcmp(ts_json_string(reply.line, "status", ""), "ok") != 0)
-            ts_progress_say(s->progress, "warning: %s: the ceilings could not be measured: %s",
-                            s->run->device.name,
-                            ts_json_string(ts_json_get(reply.line, "reason"), "text", "?"));
-    }
-    ts_reply_free(&reply);
-    return result;
+    return measure_peaks(s, err);
 }

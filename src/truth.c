@@ -228,23 +228,11 @@ static void fill_array(const struct ts_job_arg *arg, void *data, uint64_t seed,
                                                   : (double)(i % 251);
         } else if (arg->fill.kind == TS_FILL_INDEX) {
             value = (double)i;
-        } else if (arg->fill.kind == TS_FILL_DELTA) {
-            value = i == arg->count / 2 ? 1.0 : 0.0;
         } else if (arg->fill.kind == TS_FILL_ZERO) {
             value = 0.0;
         }
         ts_elem_write(arg->type, data, (size_t)i, value);
     }
-}
-
-static void store_scalar(const struct ts_job_arg *arg, void *data)
-{
-    const struct ts_elem_info *type = &ts_elem_table[arg->type];
-
-    if (type->real)
-        ts_elem_write(arg->type, data, 0, arg->real_value);
-    else
-        memcpy(data, &arg->whole_value, type->bytes); /* little-endian hosts */
 }
 
 static int fill_arg(struct entry *entry, size_t i, const struct ts_job_arg *arg, uint64_t seed,
@@ -254,7 +242,7 @@ static int fill_arg(struct entry *entry, size_t i, const struct ts_job_arg *arg,
 
     if (arg->kind == TS_ARG_SCALAR) {
         entry->owned[i] = ts_alloc(1, 8);
-        store_scalar(arg, entry->owned[i]);
+        ts_job_scalar_store(arg, entry->owned[i]);
     } else if (is_input(arg)) {
         bytes *= arg->count;
         entry->owned[i] = malloc((size_t)bytes);
@@ -468,15 +456,15 @@ const struct ts_expected *ts_truth_expected(struct ts_truth *truth, const char *
 
 /* ---- expected, by a variant ---- */
 
-static char *stored_key(const struct ts_code *code, const struct ts_inputs *inputs, int64_t passes)
+static char *stored_key(const struct ts_code *code, const struct ts_inputs *inputs, int64_t steps)
 {
-    return ts_printf("%s|%s|%" PRId64 "|%s", code->source, code->options, passes, inputs->key);
+    return ts_printf("%s|%s|%" PRId64 "|%s", code->source, code->options, steps, inputs->key);
 }
 
 const struct ts_expected *ts_truth_stored(struct ts_truth *truth, const struct ts_code *code,
-                                          const struct ts_inputs *inputs, int64_t passes)
+                                          const struct ts_inputs *inputs, int64_t steps)
 {
-    char *key = stored_key(code, inputs, passes);
+    char *key = stored_key(code, inputs, steps);
     struct entry *entry = find(truth, ENTRY_EXPECTED, key);
 
     free(key);
@@ -484,11 +472,11 @@ const struct ts_expected *ts_truth_stored(struct ts_truth *truth, const struct t
 }
 
 const struct ts_expected *ts_truth_store(struct ts_truth *truth, const struct ts_code *code,
-                                         const struct ts_inputs *inputs, int64_t passes,
+                                         const struct ts_inputs *inputs, int64_t steps,
                                          const size_t *args, void **arrays, const int64_t *bytes,
                                          size_t count)
 {
-    struct entry *entry = add(truth, ENTRY_EXPECTED, stored_key(code, inputs, passes));
+    struct entry *entry = add(truth, ENTRY_EXPECTED, stored_key(code, inputs, steps));
 
     entry->expected.wants = ts_alloc(count, sizeof(*entry->expected.wants));
     entry->expected.count = count;

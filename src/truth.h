@@ -68,10 +68,10 @@ const struct ts_expected *ts_truth_expected(struct ts_truth *truth, const char *
 /* The same by a variant: what was stored for this key, or NULL (no fault) when it has not been
  * computed. */
 const struct ts_expected *ts_truth_stored(struct ts_truth *truth, const struct ts_code *code,
-                                          const struct ts_inputs *inputs, int64_t passes);
+                                          const struct ts_inputs *inputs, int64_t steps);
 /* Stores it: arrays[i] (taken) is the output of argument args[i]. */
 const struct ts_expected *ts_truth_store(struct ts_truth *truth, const struct ts_code *code,
-                                         const struct ts_inputs *inputs, int64_t passes,
+                                         const struct ts_inputs *inputs, int64_t steps,
                                          const size_t *args, void **arrays, const int64_t *bytes,
                                          size_t count);
 

@@ -196,7 +196,10 @@ static void serve_devices(struct ts_worker *worker)
 {
     cJSON *line = done_line(worker, "devices");
     struct ts_ocl_platforms all;
-    cJSON *platforms;
+    cJSON *platforms, *host = ts_worker_host();
+
+    ts_json_add_string(line, "host", ts_json_string(host, "name", ""));
+    cJSON_Delete(host);
 
     ts_ocl_platforms(&all);
     ts_json_add_string(line, "fault", all.fault);
@@ -253,7 +256,6 @@ static void serve_open(struct ts_worker *worker, const struct ts_job *job)
     else
         ts_json_add_null(line, "clock");
     ts_clock_free(&clock);
-    ts_fault_clear(&fault);
     send_line(worker, line);
 }
 
@@ -266,7 +268,6 @@ static void serve_peaks(struct ts_worker *worker, const struct ts_job *job)
     ts_worker_peaks(worker, &job->code, &peaks, &fault);
     add_fault(line, &fault);
     ts_json_add_item(line, "peaks", ts_peaks_to_json(&peaks));
-    ts_fault_clear(&fault);
     send_line(worker, line);
 }
 
@@ -315,7 +316,6 @@ static void serve_configuration(struct ts_worker *worker, const struct ts_job *j
     send_line(worker, line);
     ts_rig_facts_free(&outcome.facts);
     ts_values_free(&outcome.check.at_size);
-    ts_fault_clear(&outcome.fault);
     free(outcome.visit.sample_ns);
     ts_truth_trim(worker->truth, TRUTH_BYTES);
 }

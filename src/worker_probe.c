@@ -13,6 +13,7 @@
 #define PROBE_ITEMS 256
 #define PEAK_SAMPLES 7
 #define PEAK_NS 3000000
+#define FMA_ROUNDS 512
 
 /* A probe kernel with its program, set up by hand: probes are no configurations of a spec. */
 struct probe {
@@ -261,7 +262,7 @@ static int64_t fma_local(int width)
 static double fma_flops(int width, int32_t rounds)
 {
     (void)rounds;
-    return 16.0 * width * 512; /* PROBE_FMA_ROUNDS */
+    return 16.0 * width * FMA_ROUNDS;
 }
 
 static int64_t local_local(int width)
@@ -279,7 +280,8 @@ static int try_width(struct ts_worker *worker, const struct ts_code *code,
                      struct ts_fault *fault)
 {
     int64_t items = units(worker) * (is_cpu(worker) ? 256 : 8192);
-    char *options = ts_printf("%s -D%s=%d", code->options, kind->define, width);
+    char *options = ts_printf("%s -D%s=%d -DPROBE_FMA_ROUNDS=%d", code->options, kind->define, width,
+                              FMA_ROUNDS);
     struct ts_ocl_buffer *out = ts_ocl_buffer_open(worker->ocl, items * 4, fault);
     struct probe probe = {0};
     float a = 0.5f, b = 0.25f;
@@ -321,7 +323,6 @@ static double peak_of_widths(struct ts_worker *worker, const struct ts_code *cod
         double per_s = 0;
         if (try_width(worker, code, kind, widths[i], &per_s, &fault) == 0 && per_s > best)
             best = per_s;
-        ts_fault_clear(&fault);
     }
     return best;
 }

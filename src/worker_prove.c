@@ -53,12 +53,14 @@ static int wrong(struct proof *p, const char *code, struct ts_text *text)
     const char *prefix = "";
 
     /* What was right once and then is not depends on something that a proof does not set. */
-    if (p->round > 0 &&
+    if ((p->round > 0 || !p->poisoned) &&
         (!strcmp(code, "mismatch") || !strcmp(code, "unwritten") || !strcmp(code, "not-finite"))) {
         code = "unstable-result";
-        prefix = "right on the first launch, not on the second: ";
+        prefix = "right on the first launch, not on a later one: ";
     }
     add_where(p, text);
+    /* On a CPU device a kernel that is wrong may have written anywhere in this process. */
+    fault_of(p)->retire = true;
     ts_fault_set(fault_of(p), TS_WRONG, code, "%s%s", prefix, text->text);
     ts_text_free(text);
     return -1;
@@ -108,7 +110,6 @@ static int check_inputs(struct proof *p)
         if (!got)
             return -1;
         if (memcmp(got, want, (size_t)ts_job_arg_bytes(arg)) != 0) {
-            fault_of(p)->retire = true;
             ts_text_printf(&text, "writes into its input \"%s\"", arg->name);
             return wrong(p, "input-changed", &text);
         }
@@ -129,7 +130,9 @@ static void note_worst(struct proof *p, const struct ts_job_arg *arg, const stru
 {
     struct ts_check *check = &p->outcome->check;
 
-    check->elements += proof->compared;
+    /* A size counts once, however often it is proven. */
+    if (p->poisoned && p->round == 0 && p->pass == 1 && p->plan->pattern == TS_PATTERN_SPEC)
+        check->elements += proof->compared;
     if (proof->worst < check->worst || proof->worst_at < 0)
         return;
     check->worst = proof->worst;
@@ -163,7 +166,7 @@ static int check_output(struct proof *p, size_t index, const struct ts_want *wan
     struct ts_proof proof;
     int64_t at = -1;
 
-    if (p->poisoned && arg->kind == TS_ARG_OUT)
+    if (p->poisoned && arg->kind == TS_ARG_OUT && ts_elem_table[arg->type].real)
         at = ts_poison_find(arg->type, got, (size_t)arg->count, p->round);
     if (at >= 0) {
         ts_text_printf(&text, "%s", arg->name);
@@ -185,6 +188,14 @@ static int check_output(struct proof *p, size_t index, const struct ts_want *wan
     if (proof.bad == 0)
         return 0;
     ts_text_printf(&text, "%s", arg->name);
+    /* A whole number may well equal the poison: only where it is wrong besides was nothing written.
+     */
+    if (p->poisoned && arg->kind == TS_ARG_OUT &&
+        ts_poison_is(arg->type, got, proof.first_bad_at, p->round)) {
+        add_index(arg, proof.first_bad_at, &text);
+        ts_text_puts(&text, " was never written");
+        return wrong(p, "unwritten", &text);
+    }
     add_index(arg, proof.worst_at, &text);
     ts_text_printf(&text,
                    " is %.9g, expected %.9g; %" PRId64 " of %" PRId64
@@ -227,57 +238,96 @@ static int check_outputs(struct proof *p, const struct ts_expected *expected)
 
 /* ---- expected values ---- */
 
+/* What a reference variant wrote, as it is gathered. */
+struct gathered {
+    size_t *args; /* of the proven instance */
+    void **arrays;
+    int64_t *bytes;
+    size_t count;
+};
+
+/* Launches the reference variant from the same inputs to the same step. */
+static int launch_reference(struct proof *p, struct ts_rig *rig,
+                            const struct ts_instance *reference, const struct ts_inputs *inputs)
+{
+    int64_t passes = p->pass * p->instance->steps / reference->steps;
+
+    if (ts_rig_upload(rig, inputs, fault_of(p)) < 0)
+        return -1;
+    for (int64_t pass = 1; pass <= passes; pass++) {
+        if (pass > 1)
+            ts_rig_swap(rig);
+        if (ts_rig_poison(rig, 0, fault_of(p)) < 0 || ts_rig_launch(rig, -1, fault_of(p)) < 0 ||
+            ts_rig_finish(rig, fault_of(p)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int gather_output(struct proof *p, struct ts_rig *rig, const struct ts_instance *reference,
+                         size_t arg, struct gathered *to)
+{
+    const struct ts_job_arg *wanted = &p->instance->args[arg];
+    int64_t bytes = ts_job_arg_bytes(wanted);
+    size_t source = 0;
+    void *array;
+
+    while (source < reference->arg_count &&
+           (strcmp(reference->args[source].name, wanted->name) != 0 ||
+            reference->args[source].count != wanted->count))
+        source++;
+    if (source == reference->arg_count)
+        return ts_fault_set(fault_of(p), TS_LAUNCH_FAILED, "CL_INVALID_KERNEL_ARGS",
+                            "the reference variant has no output \"%s\" of this size",
+                            wanted->name);
+    array = malloc((size_t)bytes);
+    if (!array)
+        return ts_fault_set(fault_of(p), TS_SKIPPED, "allocation",
+                            "the host has no memory for the proof");
+    to->args[to->count] = arg;
+    to->bytes[to->count] = bytes;
+    to->arrays[to->count++] = array;
+    return ts_rig_read(rig, source, array, fault_of(p));
+}
+
+static int gather_outputs(struct proof *p, struct ts_rig *rig, const struct ts_instance *reference,
+                          struct gathered *to)
+{
+    for (size_t i = 0; i < p->instance->arg_count; i++) {
+        if (is_output(&p->instance->args[i]) && gather_output(p, rig, reference, i, to) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* By a variant: its kernels run on the same inputs, and what they wrote is kept. */
 static const struct ts_expected *run_reference(struct proof *p)
 {
     const struct ts_job *job = p->plan->job;
-    const struct ts_instance *instance = &job->reference_instances[p->plan->instance];
-    struct ts_fault *fault = fault_of(p);
-    const struct ts_expected *expected = NULL;
+    const struct ts_instance *reference = &job->reference_instances[p->plan->instance];
     const struct ts_inputs *inputs =
-        ts_truth_inputs(p->worker->truth, instance, job->seed, p->plan->pattern, fault);
+        ts_truth_inputs(p->worker->truth, reference, job->seed, p->plan->pattern, fault_of(p));
     struct ts_rig *rig =
-        inputs ? ts_rig_open(p->worker->bench, &job->reference_code, instance, NULL, fault) : NULL;
-    size_t *args = ts_alloc(p->instance->arg_count, sizeof(*args)), count = 0;
-    void **arrays = ts_alloc(p->instance->arg_count, sizeof(*arrays));
-    int64_t *bytes = ts_alloc(p->instance->arg_count, sizeof(*bytes));
+        inputs ? ts_rig_open(p->worker->bench, &job->reference_code, reference, NULL, fault_of(p))
+               : NULL;
+    struct gathered to = {
+        .args = ts_alloc(p->instance->arg_count, sizeof(*to.args)),
+        .arrays = ts_alloc(p->instance->arg_count, sizeof(*to.arrays)),
+        .bytes = ts_alloc(p->instance->arg_count, sizeof(*to.bytes)),
+    };
+    const struct ts_expected *expected = NULL;
 
-    if (!rig || ts_rig_upload(rig, inputs, fault) < 0)
-        goto out;
-    for (int64_t pass = 1; pass <= p->pass; pass++) {
-        if (pass > 1)
-            ts_rig_swap(rig);
-        if (ts_rig_poison(rig, 0, fault) < 0 || ts_rig_launch(rig, -1, fault) < 0 ||
-            ts_rig_finish(rig, fault) < 0)
-            goto out;
-    }
-    for (size_t i = 0; i < p->instance->arg_count; i++) {
-        const struct ts_job_arg *arg = &p->instance->args[i];
-        size_t source = SIZE_MAX;
-
-        for (size_t j = 0; j < instance->arg_count && is_output(arg); j++) {
-            if (!strcmp(instance->args[j].name, arg->name))
-                source = j;
-        }
-        if (source == SIZE_MAX || instance->args[source].count != arg->count)
-            continue;
-        args[count] = i;
-        bytes[count] = ts_job_arg_bytes(arg);
-        arrays[count] = malloc((size_t)bytes[count]);
-        if (!arrays[count])
-            goto out;
-        if (ts_rig_read(rig, source, arrays[count++], fault) < 0)
-            goto out;
-    }
-    expected = ts_truth_store(p->worker->truth, &job->reference_code, p->inputs, p->pass, args,
-                              arrays, bytes, count);
-out:
-    for (size_t i = 0; i < count && !expected; i++)
-        free(arrays[i]);
+    if (rig && launch_reference(p, rig, reference, inputs) == 0 &&
+        gather_outputs(p, rig, reference, &to) == 0)
+        expected =
+            ts_truth_store(p->worker->truth, &job->reference_code, p->inputs,
+                           p->pass * p->instance->steps, to.args, to.arrays, to.bytes, to.count);
+    for (size_t i = 0; i < to.count && !expected; i++)
+        free(to.arrays[i]);
     ts_rig_close(rig);
-    free(args);
-    free(arrays);
-    free(bytes);
+    free(to.args);
+    free(to.arrays);
+    free(to.bytes);
     return expected;
 }
 
@@ -291,7 +341,8 @@ static const struct ts_expected *expect(struct proof *p)
         expected = ts_truth_expected(p->worker->truth, job->reference, p->instance, p->inputs,
                                      p->pass, p->plan->whole, job->seed, fault_of(p));
     } else if (job->reference_code.source) {
-        expected = ts_truth_stored(p->worker->truth, &job->reference_code, p->inputs, p->pass);
+        expected = ts_truth_stored(p->worker->truth, &job->reference_code, p->inputs,
+                                   p->pass * p->instance->steps);
         if (!expected)
             expected = run_reference(p);
     }

@@ -12,20 +12,6 @@
 
 /* ---- for people ---- */
 
-static const char *local_mem_words(int64_t type)
-{
-    switch (type) {
-    case TS_LOCAL_MEM_LOCAL:
-        return "dedicated local memory";
-    case TS_LOCAL_MEM_GLOBAL:
-        return "global memory (staging copies memory to memory)";
-    case TS_LOCAL_MEM_NONE:
-        return "none";
-    default:
-        return "unknown";
-    }
-}
-
 enum fact_unit { PLAIN, BYTES, MEGAHERTZ, NANOSECONDS, YES_NO, LOCAL_TYPE };
 
 /* What is shown, in this order; everything else is in --json. */
@@ -55,8 +41,9 @@ static void add_row(struct ts_table *t, const char *label, const char *text)
     ts_table_cell(t, "%s", text && text[0] ? text : "-");
 }
 
-static void add_fact(struct ts_table *t, size_t index, int64_t number)
+static void add_fact(struct ts_table *t, size_t index, const struct ts_device *device)
 {
+    int64_t number = device->number[facts[index].field];
     char buffer[TS_HUMAN_ROOM];
     const char *label = facts[index].label;
     ts_table_cell(t, "%s", label);
@@ -78,7 +65,7 @@ static void add_fact(struct ts_table *t, size_t index, int64_t number)
         ts_table_cell(t, "%s", number ? "yes" : "no");
         break;
     case LOCAL_TYPE:
-        ts_table_cell(t, "%s", local_mem_words(number));
+        ts_table_cell(t, "%s", ts_device_local_memory_words(device));
         break;
     case PLAIN:
         /* A width of 0 is OpenCL's way to say that the type is not supported. */
@@ -128,7 +115,7 @@ static void print_device(const struct ts_device *device, const struct ts_clock *
     add_row(&t, "version", device->version);
     add_row(&t, "driver", device->driver);
     for (size_t i = 0; i < TS_COUNT(facts); i++) {
-        add_fact(&t, i, device->number[facts[i].field]);
+        add_fact(&t, i, device);
         if (facts[i].field == TS_DEVICE_MAX_WORK_GROUP_SIZE)
             add_item_sizes(&t, device);
     }
@@ -224,7 +211,7 @@ static int run(int argc, char **argv, struct ts_err *err)
         return status == 1 ? TS_EXIT_OK : -1;
     struct ts_device_list list = {0};
     size_t chosen = SIZE_MAX, count = 0;
-    status = ts_devices_list(&list, o.worker, true, err);
+    status = ts_devices_list(&list, o.worker, 0, true, err);
     if (status == 0)
         status = ts_devices_choose(&list, NULL, 0, &chosen, 1, &count, err);
     if (status == 0 && o.json)

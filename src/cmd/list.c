@@ -39,7 +39,7 @@ static int count_space(struct counted *c, const struct ts_spec *spec, bool quick
                        struct ts_err *err)
 {
     const struct ts_selection selection = {.quick = quick};
-    c->space = ts_space_open(spec, &selection, NULL, true, err);
+    c->space = ts_space_open(spec, &selection, NULL, false, err);
     if (!c->space)
         return -1;
     c->variants = ts_alloc(spec->variant_count, sizeof(*c->variants));

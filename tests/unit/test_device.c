@@ -269,6 +269,18 @@ static void test_refuses_unknown(void **state)
     ts_device_free(&d);
 }
 
+static void test_local_memory_words(void **state)
+{
+    static const char *const words[] = {"unknown", "none", "dedicated",
+                                        "global memory (staging copies memory to memory)"};
+    (void)state;
+    for (int type = -1; type <= TS_LOCAL_MEM_GLOBAL; type++) {
+        struct ts_device device = {0};
+        device.number[TS_DEVICE_LOCAL_MEM_TYPE] = type;
+        assert_string_equal(ts_device_local_memory_words(&device), words[type + 1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_from_json_sparse),
         cmocka_unit_test(test_from_json_faults),
         cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_local_memory_words),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_refuses_unknown),
     };

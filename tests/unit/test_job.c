@@ -49,8 +49,7 @@ static void expect_round_trip(const char *line)
     "{\"name\":\"h\",\"kind\":\"in\",\"type\":\"int\",\"shape\":[4],\"fill\":\"zero\"},"           \
     "{\"name\":\"i\",\"kind\":\"in\",\"type\":\"int\",\"shape\":[4],\"fill\":\"index\"},"          \
     "{\"name\":\"j\",\"kind\":\"in\",\"type\":\"int\",\"shape\":[4],\"fill\":7},"                  \
-    "{\"name\":\"k\",\"kind\":\"in\",\"type\":\"int\",\"shape\":[4],\"fill\":{\"constant\":2.5}}," \
-    "{\"name\":\"l\",\"kind\":\"in\",\"type\":\"int\",\"shape\":[4],\"fill\":\"delta\"}]"
+    "{\"name\":\"k\",\"kind\":\"in\",\"type\":\"int\",\"shape\":[4],\"fill\":2.5}]"
 #define LAUNCHES                                                                                   \
     "\"launches\":[{\"kernel\":\"one\",\"global\":[64,32],\"local\":[8,4],\"args\":[0,1]},"        \
     "{\"kernel\":\"two\",\"global\":[64],\"local\":[8],\"args\":[]}]"
@@ -129,7 +128,7 @@ static void test_what_is_read(void **state)
     assert_true(in->args[2].fill.low < -1.4);
     assert_true(in->args[4].whole_value == 9007199254740993);
     assert_int_equal(in->args[6].local_bytes, 1400);
-    assert_int_equal(in->args[10].fill.kind, TS_FILL_CONSTANT);
+    assert_int_equal(in->args[10].fill.kind, TS_FILL_NUMBER);
     assert_int_equal(in->local_bytes, -1);
     assert_int_equal(in->work.flops, 12);
     assert_int_equal(in->work.bytes, -1);
@@ -164,7 +163,7 @@ static void test_faults(void **state)
         {"\"job\":41", "\"job\":-1", "job: job: expected at least 0, got -1"},
         {"\"job\":41,", "", "job: job: missing; expected a whole number"},
         {"\"prove\"", "\"proof\"", "job: do: unknown job \"proof\""},
-        {"\"seed\":1", "\"seed\":\"-1\"", "job: seed: expected a seed, got \"-1\""},
+        {"\"seed\":1", "\"seed\":\"-1\"", "job: seed: expected a whole number from 0, got \"-1\""},
         {"\"tolerance\":4", "\"tolerance\":-4", "job: tolerance: expected at least 0"},
         {"\"kind\":\"in\"", "\"kind\":\"inn\"",
          "job: instances[0].args[0].kind: unknown kind \"inn\""},
@@ -182,8 +181,13 @@ static void test_faults(void **state)
          "job: instances[0].args[6].bytes: expected at least 1, got 0"},
         {"\"fill\":\"zero\"", "\"fill\":\"zeor\"",
          "job: instances[0].args[7].fill: expected a fill, got \"zeor\""},
+        {"\"fill\":2.5", "\"fill\":\"delta\"",
+         "job: instances[0].args[10].fill: expected a fill, got \"delta\""}, /* a pattern, no fill
+                                                                              */
+        {"\"fill\":2.5", "\"fill\":{\"constant\":2.5}",
+         "job: instances[0].args[10].fill: expected a fill, got an object"},
         {"\"args\":[0,1]", "\"args\":[0,12]",
-         "job: instances[0].launches[0].args[1]: expected 0 to 11, got 12"},
+         "job: instances[0].launches[0].args[1]: expected 0 to 10, got 12"},
         {"\"local\":[8,4]", "\"local\":[8]",
          "job: instances[0].launches[0]: global has 2 dimensions, local 1"},
         {"\"global\":[64,32]", "\"global\":[64,32,1,1]",
@@ -218,6 +222,40 @@ static void test_faults(void **state)
     }
 }
 
+/* The bytes that a kernel gets, at any alignment; nothing of an earlier value is left. */
+static void test_scalar_store(void **state)
+{
+    static const struct {
+        enum ts_elem type;
+        int64_t whole;
+        double real;
+        uint64_t bytes; /* little-endian */
+    } cases[] = {
+        {TS_FLOAT, 0, 0.5, 0x3f000000},
+        {TS_DOUBLE, 0, -2.0, 0xc000000000000000},
+        {TS_INT, -2, 0, 0xfffffffe},
+        {TS_UINT, 4294967295, 0, 0xffffffff},
+        {TS_LONG, INT64_MIN, 0, 0x8000000000000000},
+        {TS_ULONG, 9007199254740993, 0, 9007199254740993},
+        {TS_CHAR, -1, 0, 0xff},
+        {TS_USHORT, 0x1234, 0, 0x1234},
+    };
+    (void)state;
+    for (size_t i = 0; i < TS_COUNT(cases); i++) {
+        struct ts_job_arg arg = {.kind = TS_ARG_SCALAR,
+                                 .type = cases[i].type,
+                                 .whole_value = cases[i].whole,
+                                 .real_value = cases[i].real};
+        unsigned char out[9];
+        uint64_t bytes;
+        memset(out, 0xee, sizeof(out));
+        ts_job_scalar_store(&arg, out + 1);
+        memcpy(&bytes, out + 1, sizeof(bytes));
+        assert_true(bytes == cases[i].bytes);
+        assert_int_equal(out[0], 0xee);
+    }
+}
+
 static void test_digest(void **state)
 {
     (void)state;
@@ -236,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_round_trips),  cmocka_unit_test(test_time_round_trip),
         cmocka_unit_test(test_what_is_read), cmocka_unit_test(test_optional_and_unknown_keys),
         cmocka_unit_test(test_faults),       cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_scalar_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

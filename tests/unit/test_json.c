@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "place.h"
 #include "rng.h"
 
 static cJSON *parse(const char *text, struct ts_err *err)
@@ -241,11 +242,10 @@ static void test_load(void **state)
     struct ts_err err = {0};
     assert_null(ts_json_load("/nonexistent/x.json", &err));
     assert_int_equal(err.exit_status, TS_EXIT_USAGE);
-    assert_string_equal(err.text,
-                        "/nonexistent/x.json: cannot be opened: No such file or directory");
+    assert_string_equal(err.text, "/nonexistent/x.json: cannot open: No such file or directory");
     ts_err_clear(&err);
     assert_null(ts_json_load("/", &err));
-    assert_string_equal(err.text, "/: cannot be read: Is a directory");
+    assert_string_equal(err.text, "/: expected a file, got a folder");
     ts_err_clear(&err);
 
     char path[] = "/tmp/tilesweep-test-XXXXXX";
@@ -322,6 +322,47 @@ static void test_builders(void **state)
     assert_string_equal(verdict(printed), "");
     free(printed);
     cJSON_Delete(o);
+}
+
+/* Numbers from 0 that a double cannot hold are written as text and read back exactly. */
+static void test_unsigned(void **state)
+{
+    (void)state;
+    static const char text[] = "[0,9007199254740992,\"9007199254740993\",\"18446744073709551615\"]";
+    const uint64_t numbers[] = {0, 9007199254740992, 9007199254740993, UINT64_MAX};
+    const struct ts_place root = ts_place_root("x");
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < TS_COUNT(numbers); i++) {
+        const cJSON *item = ts_json_add_unsigned(list, NULL, numbers[i]);
+        struct ts_err err = {0};
+        uint64_t back = 1;
+        assert_int_equal(ts_place_unsigned(&root, item, &back, &err), 0);
+        assert_true(back == numbers[i]);
+    }
+    char *printed = ts_json_print(list);
+    assert_string_equal(printed, text);
+    free(printed);
+    cJSON_Delete(list);
+
+    static const char bad[] = "[-1,1.5,null,\"\",\"-1\",\" 1\",\"1x\",\"18446744073709551616\"]";
+    struct ts_err parse = {0};
+    cJSON *faults = ts_json_parse(bad, sizeof(bad) - 1, "bad", 1, &parse);
+    assert_non_null(faults);
+    const cJSON *item;
+    cJSON_ArrayForEach(item, faults)
+    {
+        struct ts_err err = {0};
+        uint64_t kept = 7;
+        assert_int_equal(ts_place_unsigned(&root, item, &kept, &err), -1);
+        assert_non_null(strstr(err.text, "expected a whole number from 0"));
+        assert_true(kept == 7);
+        ts_err_clear(&err);
+    }
+    struct ts_err err = {0};
+    uint64_t none = 7;
+    assert_int_equal(ts_place_unsigned(&root, NULL, &none, &err), -1);
+    assert_true(none == 7);
+    cJSON_Delete(faults);
 }
 
 static void test_pretty(void **state)
@@ -420,13 +461,21 @@ static void test_locale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_taken),
-        cmocka_unit_test(test_repeated_keys), cmocka_unit_test(test_many_keys),
-        cmocka_unit_test(test_depth),         cmocka_unit_test(test_first_line_and_zero_bytes),
-        cmocka_unit_test(test_damaged),       cmocka_unit_test(test_load),
-        cmocka_unit_test(test_builders),      cmocka_unit_test(test_numbers_come_back),
-        cmocka_unit_test(test_pretty),        cmocka_unit_test(test_getters),
-        cmocka_unit_test(test_utf8_clean),    cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_repeated_keys),
+        cmocka_unit_test(test_many_keys),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_first_line_and_zero_bytes),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_builders),
+        cmocka_unit_test(test_unsigned),
+        cmocka_unit_test(test_numbers_come_back),
+        cmocka_unit_test(test_pretty),
+        cmocka_unit_test(test_getters),
+        cmocka_unit_test(test_utf8_clean),
+        cmocka_unit_test(test_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

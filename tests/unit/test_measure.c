@@ -244,7 +244,55 @@ static void test_off_against_the_host(void **state)
     expect_refused(&s, "event times are 0.0499 times the host's");
 }
 
-/* Another process takes the host's core in most launches: the event clock is still the better one. */
+/* Stretches the events of busy launches from `first` on. */
+static void stretch(struct stream *s, size_t first, double factor)
+{
+    for (size_t i = first; i < BUSY; i++)
+        s->busy[i].end =
+            s->busy[i].start + (uint64_t)((double)(s->busy[i].end - s->busy[i].start) * factor);
+}
+
+/* No event outlasts the host's time around it; in a few launches it is passed over. */
+static void test_longer_than_the_host(void **state)
+{
+    (void)state;
+    struct stream s;
+    make_stream(&s, 1);
+    stretch(&s, 0, 1.9);
+    expect_refused(&s, "event times are 1.89 times the host's for the same kernel, longer than the "
+                       "launches themselves");
+    make_stream(&s, 1);
+    stretch(&s, 2, 1.5); /* the first two are right */
+    expect_refused(&s, "longer than the launches themselves");
+    make_stream(&s, 1);
+    stretch(&s, 4, 1.5);
+    expect_accepted(&s, 1, 0);
+    make_stream(&s, 1);
+    stretch(&s, 0, 0.6); /* shorter: a slow host */
+    struct ts_clock clock = audit(&s);
+    assert_true(clock.event);
+    ts_clock_free(&clock);
+}
+
+/* A busy kernel of four ticks may well look a tick too long. */
+static void test_coarse_events_look_long(void **state)
+{
+    (void)state;
+    struct stream s;
+    make_stream(&s, 500000);
+    for (size_t i = 0; i < BUSY; i++) {
+        s.busy[i].start += (i % 3) * 500000;
+        s.busy[i].end = s.busy[i].start + 2500000;
+    }
+    struct ts_clock clock = audit(&s);
+    if (!clock.event)
+        fail_msg("events are refused: %s", clock.warnings[0]);
+    assert_int_equal(clock.tick_ns, 500000);
+    ts_clock_free(&clock);
+}
+
+/* Another process takes the host's core in most launches: the event clock is still the better one.
+ */
 static void test_busy_host(void **state)
 {
     (void)state;
@@ -396,17 +444,44 @@ static void test_visit_max_batch(void **state)
     free(r.sample_ns);
 }
 
-/* A batch that was decided earlier is used as it is: one warm-up, then the samples. */
+/* A batch that was decided earlier is used again: one warm-up, then the samples. Nor does a kernel
+ * that became slower shrink it. */
 static void test_visit_given_batch(void **state)
+{
+    (void)state;
+    const int64_t lengths[] = {157, 100000};
+    for (size_t i = 0; i < TS_COUNT(lengths); i++) {
+        struct device d = {.launch_ns = lengths[i], .fail_at = -1};
+        struct ts_visit_result r = visit(&d, 4, 64, 1 << 20);
+        assert_int_equal(r.batch, 64);
+        assert_int_equal(d.calls, 5);
+        assert_int_equal(d.batches[0], 1);
+        for (int j = 1; j < 5; j++)
+            assert_int_equal(d.batches[j], 64);
+        free(r.sample_ns);
+    }
+}
+
+/* Where the given batch no longer reaches the threshold, it grows, and what it gave is dropped. */
+static void test_visit_given_batch_grows(void **state)
 {
     (void)state;
     struct device d = {.launch_ns = 3, .fail_at = -1};
     struct ts_visit_result r = visit(&d, 4, 64, 1 << 20);
-    assert_int_equal(r.batch, 64);
-    assert_int_equal(d.calls, 5);
-    assert_int_equal(d.batches[0], 1);
-    for (int i = 1; i < 5; i++)
-        assert_int_equal(d.batches[i], 64);
+    assert_true(r.batch * 3 >= 10000 && r.batch * 3 < 30000);
+    assert_int_equal(d.batches[1], 64);
+    for (int i = d.calls - 4; i < d.calls; i++)
+        assert_int_equal(d.batches[i], r.batch);
+    free(r.sample_ns);
+    struct device e = {.launch_ns = 3, .fail_at = -1};
+    r = visit(&e, 2, 64, 100); /* as far as it may */
+    assert_int_equal(r.batch, 100);
+    assert_int_equal(e.calls, 4);
+    free(r.sample_ns);
+    struct device f = {.launch_ns = 3, .fail_at = -1};
+    r = visit(&f, 2, 64, 10); /* given for a device that admitted more */
+    assert_int_equal(r.batch, 10);
+    assert_int_equal(f.calls, 3);
     free(r.sample_ns);
 }
 
@@ -431,13 +506,30 @@ static int launch_by_table(void *context, int64_t batch, int64_t *total_ns)
     return 0;
 }
 
+/* A kernel that becomes faster in the middle of a visit: all samples have the last batch. */
+static void test_visit_grows_on_the_way(void **state)
+{
+    (void)state;
+    const int64_t totals[] = {900000, 10400, 10300, 5000, 14000, 14010, 14020};
+    const int64_t *next = totals;
+    struct ts_visit_plan plan = {&fine, 3, 10, 100};
+    struct ts_visit_result r;
+    assert_int_equal(ts_measure_visit(&plan, launch_by_table, &next, &r), 0);
+    assert_true(next == totals + TS_COUNT(totals));
+    assert_int_equal(r.batch, 28);
+    assert_int_equal(r.count, 3);
+    for (size_t i = 0; i < r.count; i++)
+        assert_int_equal(r.sample_ns[i], (totals[4 + i] + 14) / 28);
+    free(r.sample_ns);
+}
+
 /* total/batch is rounded to nearest, and never below 1 ns. */
 static void test_visit_rounding(void **state)
 {
     (void)state;
     const int64_t totals[] = {10, 14, 15, 16, 1, 0, -5};
     const int64_t *next = totals;
-    struct ts_visit_plan plan = {&fine, 6, 10, 100};
+    struct ts_visit_plan plan = {&fine, 6, 10, 10};
     struct ts_visit_result r;
     assert_int_equal(ts_measure_visit(&plan, launch_by_table, &next, &r), 0);
     const int64_t want[] = {1, 2, 2, 1, 1, 1};
@@ -475,6 +567,8 @@ int main(void)
         cmocka_unit_test(test_disorder),
         cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_off_against_the_host),
+        cmocka_unit_test(test_longer_than_the_host),
+        cmocka_unit_test(test_coarse_events_look_long),
         cmocka_unit_test(test_busy_host),
         cmocka_unit_test(test_bimodal),
         cmocka_unit_test(test_nothing_sampled),
@@ -483,6 +577,8 @@ int main(void)
         cmocka_unit_test(test_visit_short_launch),
         cmocka_unit_test(test_visit_max_batch),
         cmocka_unit_test(test_visit_given_batch),
+        cmocka_unit_test(test_visit_given_batch_grows),
+        cmocka_unit_test(test_visit_grows_on_the_way),
         cmocka_unit_test(test_visit_coarse_clock),
         cmocka_unit_test(test_visit_rounding),
         cmocka_unit_test(test_visit_failure),

@@ -52,6 +52,27 @@ static void test_poison_is_not_any_nan(void **state)
     }
 }
 
+/* One element is asked, bit for bit, in the round whose pattern it holds. */
+static void test_poison_of_one_element(void **state)
+{
+    (void)state;
+    enum { N = 9 };
+    _Alignas(8) unsigned char data[N * 8];
+    for (int t = 0; t < TS_ELEM_COUNT; t++) {
+        enum ts_elem type = (enum ts_elem)t;
+        for (int round = 0; round < 2; round++) {
+            ts_poison_fill(type, data, N, round);
+            ts_elem_write(type, data, 4, 3.0);
+            for (int i = 0; i < N; i++) {
+                assert_int_equal(ts_poison_is(type, data, i, round), i != 4);
+                assert_false(ts_poison_is(type, data, i, 1 - round));
+            }
+            data[5 * ts_elem_table[t].bytes] ^= 1; /* one bit is off */
+            assert_false(ts_poison_is(type, data, 5, round));
+        }
+    }
+}
+
 /* A whole-number result equal to one round's pattern is seen as written in the other round. */
 static void test_poison_two_rounds(void **state)
 {
@@ -165,13 +186,11 @@ static void test_not_finite_never_passes(void **state)
                 double tolerance = k ? 1e200 : 0.0;
                 struct ts_proof p = compare_one(type, strange[i], 1.0, 1.0, tolerance);
                 assert_int_equal(p.bad, 1);
-                assert_int_equal(p.not_finite_at, 0);
                 assert_true(p.worst == 1e300);
                 assert_int_equal(compare_one(type, strange[i], strange[i], 1.0, tolerance).bad, 1);
                 /* a reference that went wrong does not pass either */
                 p = compare_one(type, 1.0, strange[i], 1.0, 4);
                 assert_int_equal(p.bad, 1);
-                assert_int_equal(p.not_finite_at, -1);
                 assert_int_equal(compare_one(type, 1.0, 1.0, NAN, 4).bad, 1);
             }
         }
@@ -232,9 +251,168 @@ static void test_slices_of_a_whole(void **state)
     assert_int_equal(p.compared, 40);
     assert_int_equal(p.bad, 3);
     assert_int_equal(p.first_bad_at, 20);
-    assert_int_equal(p.not_finite_at, 33);
     assert_int_equal(p.worst_at, 33);
     assert_true(isnan(p.worst_got) && p.worst_want == 33.0);
+}
+
+/* The rule of prove.h for one float, as plainly as it can be said. */
+static void expect_float(struct ts_proof *p, int64_t at, double got, double want, double scale,
+                         double tolerance)
+{
+    double difference = fabs(got - want), unit = ldexp(1.0, -23) * fabs(scale);
+    double deviation = difference == 0.0 ? 0.0 : difference / unit;
+    bool pass = isfinite(got) && difference <= tolerance * unit;
+    if (!isfinite(got) || !(deviation <= 1e300))
+        deviation = 1e300;
+    p->compared++;
+    if (p->worst_at < 0 || deviation > p->worst) {
+        p->worst = deviation;
+        p->worst_at = at;
+        p->worst_got = got;
+        p->worst_want = want;
+    }
+    if (pass)
+        return;
+    p->first_bad_at = p->bad++ == 0 ? at : p->first_bad_at;
+}
+
+static void expect_same_proof(const struct ts_proof *p, const struct ts_proof *want)
+{
+    assert_int_equal(p->compared, want->compared);
+    assert_memory_equal(&p->worst, &want->worst, sizeof(double));
+    assert_int_equal(p->worst_at, want->worst_at);
+    assert_memory_equal(&p->worst_got, &want->worst_got, sizeof(double));
+    assert_memory_equal(&p->worst_want, &want->worst_want, sizeof(double));
+    assert_int_equal(p->bad, want->bad);
+    assert_int_equal(p->first_bad_at, want->first_bad_at);
+}
+
+enum { FLOATS = 20000 };
+
+struct floats {
+    float got[FLOATS];
+    double value[FLOATS], scale[FLOATS];
+};
+
+/* Both ways over the whole and over pieces that no block divides. */
+static void expect_as_plainly(const struct floats *f, double tolerance)
+{
+    const int64_t cuts[] = {0, 1, 1030, 9000, 9001, 13097, FLOATS};
+    struct ts_proof fast, plain;
+    ts_proof_init(&plain);
+    for (int64_t i = 0; i < FLOATS; i++)
+        expect_float(&plain, i, (double)f->got[i], f->value[i], f->scale[i], tolerance);
+    ts_proof_init(&fast);
+    ts_proof_add(&fast, TS_FLOAT, f->got, 0, FLOATS, f->value, f->scale, tolerance);
+    expect_same_proof(&fast, &plain);
+    ts_proof_init(&fast);
+    for (size_t i = 0; i + 1 < TS_COUNT(cuts); i++)
+        ts_proof_add(&fast, TS_FLOAT, f->got, cuts[i], cuts[i + 1] - cuts[i], f->value + cuts[i],
+                     f->scale + cuts[i], tolerance);
+    expect_same_proof(&fast, &plain);
+}
+
+static double uniform(struct ts_rng *rng)
+{
+    return (double)ts_rng_below(rng, 1 << 30) * 0x1p-30;
+}
+
+/* Results as of a good kernel: off by up to `units` of eps*scale. */
+static void make_floats(struct floats *f, struct ts_rng *rng, double units)
+{
+    for (int i = 0; i < FLOATS; i++) {
+        f->value[i] = 200.0 * uniform(rng) - 100.0;
+        f->scale[i] = fabs(f->value[i]) + 1.0;
+        f->got[i] = (float)(f->value[i] + f->scale[i] * 0x1p-23 * units * uniform(rng));
+    }
+}
+
+/* What large arrays are compared by is the rule, in every bit. */
+static void test_fast_path_is_exact(void **state)
+{
+    (void)state;
+    const double odd[] = {NAN,      -NAN,     INFINITY, -INFINITY, 0.0,   -0.0,
+                          1e-310,   5e-324,   -1e-45,   0x1p-1022, 1e300, -1.7e308,
+                          0x1p-149, 0x1p1000, 3.4e38,   1.0};
+    struct floats *f = ts_alloc(1, sizeof(*f));
+    struct ts_rng rng = {11};
+    for (int round = 0; round < 40; round++) {
+        double units = round % 4 == 0 ? 0.0 : 5.0 * uniform(&rng);
+        make_floats(f, &rng, units);
+        expect_as_plainly(f, 4.0);
+        for (int i = 0; i < round % 8 * 3; i++) { /* a few odd ones in one of the three */
+            size_t at = ts_rng_below(&rng, FLOATS), which = ts_rng_below(&rng, TS_COUNT(odd));
+            double *to = i % 3 == 1 ? &f->value[at] : &f->scale[at];
+            if (i % 3 == 0)
+                f->got[at] = (float)odd[which];
+            else
+                *to = odd[which];
+        }
+        expect_as_plainly(f, 4.0);
+        expect_as_plainly(f, round % 2 ? 1e200 : 1e-30);
+        expect_as_plainly(f, round % 2 ? INFINITY : 0x1p-1074);
+        expect_as_plainly(f, 0.9 * units + 0.01); /* some are bad */
+    }
+    for (int round = 0; round < 20; round++) { /* odd ones everywhere: ties, overflow, subnormal */
+        for (int i = 0; i < FLOATS; i++) {
+            f->got[i] = (float)odd[(size_t)4 + ts_rng_below(&rng, TS_COUNT(odd) - 4)];
+            f->value[i] = round % 2 ? (double)f->got[i]
+                                    : odd[(size_t)4 + ts_rng_below(&rng, TS_COUNT(odd) - 4)];
+            f->scale[i] = odd[(size_t)(round % 3) + ts_rng_below(&rng, TS_COUNT(odd) - 3)];
+        }
+        expect_as_plainly(f, 4.0);
+        expect_as_plainly(f, 1e300);
+    }
+    free(f);
+}
+
+/* Deviations that differ in the last bit, or not at all: the first of the largest is the worst. */
+static void test_fast_path_near_ties(void **state)
+{
+    (void)state;
+    struct floats *f = ts_alloc(1, sizeof(*f));
+    for (int i = 0; i < FLOATS; i++) {
+        f->scale[i] = f->value[i] = 1.0;
+        f->got[i] = 1.0f;
+    }
+    expect_as_plainly(f, 4.0); /* all exact */
+    for (int i = 5000; i < FLOATS; i++)
+        f->got[i] = 1.0f + 0x1p-22f;
+    expect_as_plainly(f, 4.0);
+    f->got[12000] = 1.0f + 0x1p-21f; /* just beyond a tolerance */
+    expect_as_plainly(f, 3.999);
+    expect_as_plainly(f, 4.0);
+    for (int i = 0; i < FLOATS; i++) { /* a last bit more every 1500 elements */
+        f->got[i] = 1.0f;
+        f->value[i] = 0.5 - i / 1500 * 0x1p-53;
+        f->scale[i] = 0x1p22;
+    }
+    expect_as_plainly(f, 4.0);
+    free(f);
+}
+
+/* Units and differences of a few of the smallest numbers there are. */
+static void test_fast_path_subnormal(void **state)
+{
+    (void)state;
+    struct floats *f = ts_alloc(1, sizeof(*f));
+    struct ts_rng rng = {3};
+    for (int64_t most = 2; most < 5000; most *= 3) {
+        for (int i = 0; i < FLOATS; i++) {
+            f->got[i] = 0.0f;
+            f->value[i] = (double)ts_rng_below(&rng, (uint64_t)most) * 0x1p-1074;
+            f->scale[i] = 0x1p-1051 * (double)(1 + ts_rng_below(&rng, (uint64_t)most * most));
+        }
+        expect_as_plainly(f, 4.0);
+        expect_as_plainly(f, 1.0 / 3.0);
+        expect_as_plainly(f, 1e9);
+    }
+    for (int i = 0; i < FLOATS; i++) { /* 3 / 5, and later 1 / 1, which is more */
+        f->value[i] = (i < 10000 ? 3 : 1) * 0x1p-1074;
+        f->scale[i] = (i < 10000 ? 5 : 1) * 0x1p-1051;
+    }
+    expect_as_plainly(f, 4.0);
+    free(f);
 }
 
 static void test_against_array(void **state)
@@ -462,6 +640,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_poison_every_type),
         cmocka_unit_test(test_poison_is_not_any_nan),
+        cmocka_unit_test(test_poison_of_one_element),
         cmocka_unit_test(test_poison_two_rounds),
         cmocka_unit_test(test_guard),
         cmocka_unit_test(test_guard_reads_as_nan),
@@ -472,6 +651,9 @@ int main(void)
         cmocka_unit_test(test_bit_for_bit_real),
         cmocka_unit_test(test_whole_types),
         cmocka_unit_test(test_slices_of_a_whole),
+        cmocka_unit_test(test_fast_path_is_exact),
+        cmocka_unit_test(test_fast_path_near_ties),
+        cmocka_unit_test(test_fast_path_subnormal),
         cmocka_unit_test(test_against_array),
         cmocka_unit_test(test_find_not_finite),
         cmocka_unit_test(test_sample_whole_when_small),
