@@ -279,8 +279,9 @@ cJSON *ts_clock_to_json(const struct ts_clock *clock)
 {
     cJSON *object = cJSON_CreateObject();
     ts_json_add_string(object, "source", clock->event ? "event" : "host");
-    ts_json_add_int(object, "tick_ns", clock->tick_ns);
-    ts_json_add_int(object, "floor_ns", clock->floor_ns);
+    /* Without a tick there was no audit yet. */
+    ts_json_add_int_or_null(object, "tick_ns", clock->tick_ns > 0 ? clock->tick_ns : -1);
+    ts_json_add_int_or_null(object, "floor_ns", clock->tick_ns > 0 ? clock->floor_ns : -1);
     if (clock->host_ratio > 0.0)
         ts_json_add_real(object, "host_ratio", clock->host_ratio);
     else
@@ -296,7 +297,7 @@ void ts_clock_from_json(struct ts_clock *clock, const cJSON *object)
     const char *source = ts_json_string(object, "source", "host");
     *clock = (struct ts_clock){
         .event = source[0] == 'e',
-        .tick_ns = ts_json_int(object, "tick_ns", 1),
+        .tick_ns = ts_json_int(object, "tick_ns", 0),
         .floor_ns = ts_json_int(object, "floor_ns", 0),
         .host_ratio = ts_json_number(object, "host_ratio", 0.0),
     };
