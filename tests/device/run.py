@@ -2,7 +2,7 @@
 """The program on a real OpenCL device: every built-in benchmark on its awkward sizes, and the bad kernels, each with
 the status that it must get on that device (expect.json; what expect.json does not name must be ok and timed).
 
-    tests/device/run.py [--device pocl|rusticl] [--program FILE] [--keep FOLDER] [NAME...]
+    tests/device/run.py [--device pocl|rusticl|nvidia] [--program FILE] [--keep FOLDER] [NAME...]
 
 Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a test; status 1 when one failed. A device that is not here is
 one skipped test, and status 1 with --need."""
@@ -22,11 +22,13 @@ BAD = os.path.join(HERE, "bad")
 BENCH = os.path.join(harness.SRC, "bench")
 VENDORS = "/etc/OpenCL/vendors"
 
-# What it takes to see one platform and no other.
+# What it takes to see one platform and no other: the ICD file, or (containers come without NVIDIA's) the library.
 DEVICES = {
     "pocl": {"icd": "pocl.icd", "environment": {}},
     "rusticl": {"icd": "rusticl.icd", "environment": {"RUSTICL_ENABLE": "llvmpipe"}},
+    "nvidia": {"icd": "nvidia.icd", "environment": {}, "library": "libnvidia-opencl.so.1"},
 }
+LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64")
 
 # A deadline that a loaded machine keeps, but for the kernel that never ends, where it is waited for.
 TIMEOUTS = {"endless": "3s"}
@@ -38,12 +40,20 @@ class Device:
         vendors = os.path.join(folder, "vendors")
         os.makedirs(vendors, exist_ok=True)
         self.env = harness.environment(folder, OCL_ICD_VENDORS=vendors, **DEVICES[self.name]["environment"])
+        library = self.find_library()
+        self.missing = None if library else f"no {DEVICES[self.name]['icd']} in {VENDORS}"
+        if library:
+            with open(os.path.join(vendors, DEVICES[self.name]["icd"]), "w", encoding="utf-8") as target:
+                target.write(library)
+
+    def find_library(self):
+        """What the ICD file says, else the path of the library; None: not here."""
         icd = os.path.join(VENDORS, DEVICES[self.name]["icd"])
-        self.missing = None if os.path.exists(icd) else f"no {icd}"
-        if not self.missing:
+        if os.path.exists(icd):
             with open(icd, encoding="utf-8") as source:
-                with open(os.path.join(vendors, DEVICES[self.name]["icd"]), "w", encoding="utf-8") as target:
-                    target.write(source.read())
+                return source.read()
+        paths = (os.path.join(folder, DEVICES[self.name].get("library", "/")) for folder in LIBRARY_FOLDERS)
+        return next((path for path in paths if os.path.isfile(path)), None)
 
     def run(self, spec, *words, timeout_s=300):
         """One sweep; its Ended and its only run."""
