@@ -64,6 +64,28 @@ struct sweep {
     struct ts_row_filter *filter; /* --rows, or NULL */
 };
 
+/* ---- sweep_specs.c ---- */
+/* Loads the SPECs of the command line, of --rows, or the built-in ones. */
+int ts_sweep_choose_specs(struct sweep *s, struct ts_err *err);
+/* A name of -s or --variant that no spec has is a slip of the pen; one that only some have
+ * restricts those. */
+int ts_sweep_check_selection(const struct sweep *s, struct ts_err *err);
+
+/* ---- sweep_output.c ---- */
+/* Decides where the results go, before anything is measured, and opens the journal. from_part: the
+ * journal there is to be gone on with. */
+int ts_sweep_open_output(struct sweep *s, const struct ts_device *first, size_t devices,
+                         bool from_part, struct ts_err *err);
+bool ts_sweep_writes_to_stdout(const struct sweep *s);
+/* Writes the document; keeps the journal where something is left to do. On failure says where what
+ * was measured is. */
+int ts_sweep_save(struct sweep *s, struct ts_err *err);
+
+/* ---- sweep_run.c ---- */
+/* Measures one device of the list, or goes on with its earlier run. */
+int ts_sweep_measure_device(struct sweep *s, const struct ts_device_list *list, size_t index,
+                            size_t devices_left, struct ts_err *err);
+
 /* ---- sweep_plan.c ---- */
 /* Spaces, rows, units and cases for the run's device. Rows that the run holds already (resumed)
  * keep what they know. */
@@ -121,8 +143,8 @@ int ts_sweep_options_from_json(struct ts_sweep_options *options, const cJSON *fr
                                struct ts_err *err);
 
 /* ---- sweep_print.c ---- */
-/* A verdict per case of the run, in words, and what failed; verbose 1: all of it, and what was skipped; 2: also
- * what workers printed. */
+/* A verdict per case of the run, in words, and what failed; verbose 1: all of it, and what was
+ * skipped; 2: also what workers printed. */
 void ts_sweep_print_verdicts(const struct ts_run *run, int verbose, struct ts_text *out);
 
 #endif

@@ -1,0 +1,147 @@
+/* sweep_output.c: where a sweep's results go: the document, its journal, and what to do when
+ * writing fails. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "sweep_private.h"
+
+static char *default_output(const struct sweep *s, const struct ts_device *device, size_t devices)
+{
+    char *benchmark = ts_path_slug(s->spec_count == 1 ? s->specs[0]->name : "all");
+    char *name = ts_path_slug(devices == 1 ? device->name : "devices");
+    char stamp[32], *path;
+    time_t now = time(NULL);
+    struct tm utc;
+
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
+    path = ts_printf("results/local/%s-%s-%s.json", benchmark, name, stamp);
+    free(benchmark);
+    free(name);
+    return path;
+}
+
+bool ts_sweep_writes_to_stdout(const struct sweep *s)
+{
+    return !strcmp(s->output, "-");
+}
+
+/* Before an hour of measuring, not after it. */
+static int check_output(const struct sweep *s, struct ts_err *err)
+{
+    struct stat status;
+
+    if (ts_file_make_parents(s->output, err) < 0)
+        return -1;
+    if (stat(s->output, &status) == 0 && S_ISDIR(status.st_mode))
+        return ts_err_set(err, TS_EXIT_SYSTEM, "%s: is a folder, expected a file", s->output);
+    return 0;
+}
+
+/* The journal of a killed run is worth more than a new one. Opened to append first, because that
+ * tells when another process is at it. */
+static int check_part(const struct sweep *s, struct ts_err *err)
+{
+    struct ts_results earlier = {0};
+    struct ts_err ignored = {0};
+    char *part = ts_printf("%s.part", s->output);
+    struct ts_journal *journal =
+        ts_file_exists(part) ? ts_journal_open(s->output, true, err) : NULL;
+    bool holds_run =
+        journal && ts_journal_load(&earlier, part, &ignored) == 0 && earlier.run_count > 0;
+
+    ts_journal_close(journal, false);
+    ts_results_free(&earlier);
+    if (holds_run)
+        ts_err_set(err, TS_EXIT_SYSTEM,
+                   "%s: holds an unfinished run; go on with it by --resume %s, or remove it", part,
+                   s->output);
+    free(part);
+    return err->exit_status ? -1 : 0;
+}
+
+/* A device or a pipe gets the document alone. */
+static bool keeps_journal(const struct sweep *s)
+{
+    struct stat status;
+
+    if (ts_sweep_writes_to_stdout(s))
+        return false;
+    return stat(s->output, &status) < 0 || S_ISREG(status.st_mode);
+}
+
+/* Earlier runs come first, so that a journal begun for a resumed document holds them. */
+static int open_journal(struct sweep *s, bool from_part, struct ts_err *err)
+{
+    if (!keeps_journal(s))
+        return 0;
+    if (!s->options->resume && check_part(s, err) < 0)
+        return -1;
+    s->journal = ts_journal_open(s->output, from_part, err);
+    if (!s->journal)
+        return -1;
+    for (size_t i = 0; i < s->results.run_count && !from_part; i++) {
+        if (ts_journal_copy(s->journal, &s->results.runs[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The results did not go where they should: the journal holds them, else they go to the folder for
+ * temporary files. Says where. */
+static void rescue(struct sweep *s)
+{
+    const char *folder = getenv("TMPDIR");
+    struct ts_err ignored = {0};
+    char *path;
+
+    if (s->journal) {
+        fprintf(stderr, "what was measured is in %s.part; go on with --resume %s\n", s->output,
+                s->output);
+        return;
+    }
+    path = ts_printf("%s/tilesweep-results-%ld.json", folder && folder[0] ? folder : "/tmp",
+                     (long)getpid());
+    if (ts_results_save(&s->results, path, &ignored) == 0)
+        fprintf(stderr, "what was measured is in %s\n", path);
+    free(path);
+}
+
+int ts_sweep_save(struct sweep *s, struct ts_err *err)
+{
+    bool interrupted = ts_signal_pending() != 0;
+
+    for (size_t i = 0; i < s->results.run_count; i++)
+        interrupted |= s->results.runs[i].interrupted;
+    if (ts_results_save(&s->results, s->output, err) < 0) {
+        rescue(s);
+        return -1;
+    }
+    /* The journal of an interrupted run knows what is proven but not timed: --resume goes on from
+     * it. */
+    ts_journal_close(s->journal, !interrupted);
+    s->journal = NULL;
+    if (ts_sweep_writes_to_stdout(s))
+        return 0;
+    if (!s->options->quiet)
+        fprintf(stderr, "results: %s\n", s->output);
+    if (interrupted)
+        fprintf(stderr, "interrupted; go on with: tilesweep run --resume %s\n", s->output);
+    return 0;
+}
+
+int ts_sweep_open_output(struct sweep *s, const struct ts_device *first, size_t devices,
+                         bool from_part, struct ts_err *err)
+{
+    s->output = s->options->resume   ? ts_strdup(s->options->resume)
+                : s->options->output ? ts_strdup(s->options->output)
+                                     : default_output(s, first, devices);
+    if (!ts_sweep_writes_to_stdout(s) && check_output(s, err) < 0)
+        return -1;
+    return open_journal(s, from_part, err);
+}

@@ -1,0 +1,223 @@
+/* sweep_run.c: one run: one device of a sweep: its lock, its run begun or resumed, the phases, its end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "sweep_private.h"
+#include "version.h"
+
+/* What a budget cut off can be measured yet. */
+static bool has_open_rows(const struct ts_run *run)
+{
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct ts_row *row = &run->rows[i];
+        if (row->status == TS_SKIPPED && row->reason.code && !strcmp(row->reason.code, "budget"))
+            return true;
+    }
+    return false;
+}
+
+/* The earlier run of the device at hand; NULL: start a new one. */
+static struct ts_run *earlier_run(struct sweep *s, const struct ts_device *device, bool *complete)
+{
+    *complete = false;
+    for (size_t i = 0; i < s->results.run_count; i++) {
+        struct ts_run *run = &s->results.runs[i];
+        if (!run->device.id || strcmp(run->device.id, device->id) != 0)
+            continue;
+        *complete = run->finished && !run->interrupted && !has_open_rows(run);
+        s->run_index = i;
+        return run;
+    }
+    return NULL;
+}
+
+static cJSON *make_specs(const struct sweep *s)
+{
+    cJSON *list = cJSON_CreateArray();
+
+    for (size_t i = 0; i < s->spec_count; i++) {
+        cJSON *item = ts_json_add_object(list, NULL);
+        ts_json_add_string(item, "name", s->specs[i]->name);
+        ts_json_add_string(item, "digest", s->specs[i]->digest);
+    }
+    return list;
+}
+
+static cJSON *make_context(const struct sweep *s)
+{
+    cJSON *context = cJSON_CreateObject();
+
+    for (size_t i = 0; i < s->options->context_count; i++) {
+        const char *entry = s->options->context[i], *equals = strchr(entry, '=');
+        char *key = ts_strndup(entry, equals ? (size_t)(equals - entry) : strlen(entry));
+        cJSON_DeleteItemFromObjectCaseSensitive(context, key);
+        ts_json_add_string(context, key, equals ? equals + 1 : "");
+        free(key);
+    }
+    return context;
+}
+
+static void copy_device(struct ts_device *to, const struct ts_device *from)
+{
+    struct ts_err ignored = {0};
+    cJSON *object = cJSON_CreateObject();
+
+    ts_device_to_json(from, object);
+    ts_device_from_json(to, object, &ignored);
+    cJSON_Delete(object);
+}
+
+static void begin_run(struct sweep *s, const struct ts_device *device)
+{
+    struct ts_run *run = ts_results_add(&s->results);
+    char stamp[32];
+
+    s->run_index = s->results.run_count - 1;
+    ts_utc_now(stamp);
+    run->started = ts_strdup(stamp);
+    run->id = ts_printf("%s-%ld-%zu", stamp, (long)getpid(), s->run_index);
+    run->seed = s->seed;
+    run->tool = cJSON_CreateObject();
+    ts_json_add_string(run->tool, "version", ts_version());
+    ts_json_add_string(run->tool, "revision", ts_revision());
+    run->context = make_context(s);
+    run->specs = make_specs(s);
+    run->options = ts_sweep_options_to_json(s->options, s);
+    copy_device(&run->device, device);
+    run->rows = NULL;
+}
+
+/* Names of machines, files and variables stay at home. */
+static void anonymise(struct ts_run *run)
+{
+    cJSON *name = ts_json_get(run->host, "name"), *item;
+
+    if (name)
+        cJSON_SetValuestring(name, "");
+    cJSON_ArrayForEach(item, run->environment)
+    {
+        if (cJSON_IsString(item))
+            cJSON_SetValuestring(item, "");
+    }
+}
+
+/* What the run's rows look like when it is over. */
+static void finish_rows(struct sweep *s)
+{
+    for (size_t i = 0; i < s->run->row_count; i++) {
+        struct ts_row *row = &s->run->rows[i];
+        bool untimed =
+            row->status == TS_PENDING || (row->status == TS_OK && row->time.visit_count == 0);
+        if (untimed && !s->run->interrupted)
+            ts_row_set_status(row, TS_SKIPPED, "budget", "the run's time was over before its turn");
+        ts_row_derive_flags(row, &s->run->peaks, &s->run->clock);
+    }
+}
+
+/* stopped: by a signal or a failure, before all was done. */
+static void end_run(struct sweep *s, bool stopped)
+{
+    char stamp[32];
+
+    ts_utc_now(stamp);
+    free(s->run->finished);
+    s->run->finished = ts_strdup(stamp);
+    s->run->interrupted = stopped;
+    cJSON_Delete(s->run->spent);
+    s->run->spent = ts_sweep_spent_to_json(s);
+    finish_rows(s);
+}
+
+static void tell_waiting(void *context, long holder_pid)
+{
+    struct sweep *s = context;
+
+    ts_progress_say(s->progress, "waiting for process %ld, which measures on this device",
+                    holder_pid);
+}
+
+static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
+{
+    s->lost_in_a_row = 0;
+    memset(&s->proving, 0, sizeof(s->proving));
+    memset(&s->timing, 0, sizeof(s->timing));
+    if (ts_sweep_open_device(s, err) < 0)
+        return -1;
+    if (ts_signal_pending())
+        return 0;
+    if (s->options->anonymous)
+        anonymise(s->run);
+    if (ts_sweep_plan(s, err) < 0)
+        return -1;
+    if (s->run->row_count == 0)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "nothing to measure: the selection and `where` leave no configuration");
+    if (s->journal && !resumed && ts_journal_run(s->journal, s->run, err) < 0)
+        return -1;
+    if (ts_sweep_prove(s, err) < 0)
+        return -1;
+    return ts_signal_pending() ? 0 : ts_sweep_time(s, err);
+}
+
+/* Workers of a resumed run are numbered on. */
+static int next_ordinal(const struct ts_run *run)
+{
+    int next = 0;
+
+    for (size_t i = 0; i < run->row_count; i++) {
+        for (size_t v = 0; v < run->rows[i].time.visit_count; v++) {
+            if (run->rows[i].time.visits[v].worker >= next)
+                next = run->rows[i].time.visits[v].worker + 1;
+        }
+    }
+    return next;
+}
+
+/* An even share of what the devices before this one left of the budget; waiting for the device's
+ * lock does not count. */
+static void begin_budget(struct sweep *s, size_t devices_left)
+{
+    if (s->options->budget_ns > 0)
+        s->end_ns = ts_now_ns() + s->budget_left_ns / (int64_t)devices_left;
+}
+
+int ts_sweep_measure_device(struct sweep *s, const struct ts_device_list *list, size_t index,
+                            size_t devices_left, struct ts_err *err)
+{
+    const struct ts_device *device = &list->devices[index];
+    bool complete = false, resumed = earlier_run(s, device, &complete) != NULL;
+    char *path = ts_devices_lock_path(list, device);
+    int lock = -1, result = -1;
+    int64_t begin_ns;
+
+    if (complete) {
+        free(path);
+        return 0;
+    }
+    lock = ts_lock_take(path, !s->options->no_wait, tell_waiting, s, err);
+    free(path);
+    if (lock < 0)
+        return ts_signal_pending() ? 0 : ts_err_prepend(err, "%s", device->name);
+    if (!resumed)
+        begin_run(s, device);
+    s->run = &s->results.runs[s->run_index];
+    s->crew = ts_crew_open(s->options->worker, s->timeout_ns, next_ordinal(s->run));
+    begin_ns = ts_now_ns();
+    begin_budget(s, devices_left);
+    result = run_phases(s, resumed, err);
+    s->budget_left_ns -= ts_now_ns() - begin_ns;
+    ts_crew_close(s->crew);
+    s->crew = NULL;
+    s->has_seat = false;
+    end_run(s, result < 0 || ts_signal_pending() != 0);
+    if (result == 0 && s->journal && !ts_signal_pending() &&
+        ts_journal_end(s->journal, s->run, err) < 0)
+        result = -1;
+    ts_sweep_unplan(s);
+    ts_lock_release(lock);
+    return result;
+}
