@@ -1,5 +1,4 @@
-/* sweep_run.c: one run: one device of a sweep: its lock, its run begun or resumed, the phases, its end.
- */
+/* sweep_run.c: one run, which is one device: its lock, begun or resumed, the phases, its end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
