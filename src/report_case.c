@@ -55,7 +55,8 @@ static void add_case(struct ts_report_group *group, const struct ts_row *of)
         if (ts_row_same_case(&run->rows[i], of))
             added->rows[added->count++] = &run->rows[i];
     added->rows = ts_realloc(added->rows, added->count, sizeof(*added->rows));
-    ts_verdict_of_case(&added->verdict, run->rows, run->row_count, of, &run->device);
+    /* Without the device: the page says once what its local memory is, not in every sentence. */
+    ts_verdict_of_case(&added->verdict, run->rows, run->row_count, of, NULL);
     added->per_element = needs_per_element(added);
 }
 
@@ -179,9 +180,18 @@ bool ts_report_equal_but(const struct ts_values *a, const struct ts_values *b, c
 
 /* ---- times and numbers ---- */
 
-struct ts_interval ts_report_time(const struct ts_row *row, bool per_element)
+double *ts_report_swept_medians(const struct ts_row *row, size_t *count)
 {
-    struct ts_interval time = ts_metric_time_ns(row);
+    double *medians = ts_row_visit_medians(row, 0, count);
+    size_t swept = row->time.fresh_from;
+    if (swept > 0 && swept < *count)
+        *count = swept;
+    return medians;
+}
+
+static struct ts_interval scaled(struct ts_interval time, const struct ts_row *row,
+                                 bool per_element)
+{
     if (per_element) {
         double elements = (double)row->work.elements;
         time.low /= elements;
@@ -189,6 +199,25 @@ struct ts_interval ts_report_time(const struct ts_row *row, bool per_element)
         time.high /= elements;
     }
     return time;
+}
+
+struct ts_interval ts_report_swept(const struct ts_row *row, bool per_element)
+{
+    struct ts_interval time = {NAN, NAN, NAN, false};
+    if (row->status != TS_OK || row->time.visit_count == 0)
+        return time;
+    size_t count;
+    double *medians = ts_report_swept_medians(row, &count);
+    if (count > 0)
+        time = ts_interval_of_visits(medians, count);
+    free(medians);
+    return scaled(time, row, per_element);
+}
+
+struct ts_interval ts_report_compared(const struct ts_report_case *of, const struct ts_row *row,
+                                      bool per_element)
+{
+    return scaled(ts_verdict_interval_ns(&of->verdict, row), row, per_element);
 }
 
 static const struct {

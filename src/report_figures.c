@@ -94,11 +94,12 @@ static double bars_largest_ns(const struct bars *bars, bool per_element)
 {
     double largest = 0.0;
     for (size_t i = bars->first; i < bars->last; i++) {
-        const struct ts_verdict *v = &bars->group->cases[i].verdict;
+        const struct ts_report_case *of = &bars->group->cases[i];
+        const struct ts_verdict *v = &of->verdict;
         if (v->best_plain)
-            largest = fmax(largest, ts_report_time(v->best_plain, per_element).mid);
+            largest = fmax(largest, ts_report_compared(of, v->best_plain, per_element).mid);
         if (v->best_staged)
-            largest = fmax(largest, ts_report_time(v->best_staged, per_element).mid);
+            largest = fmax(largest, ts_report_compared(of, v->best_staged, per_element).mid);
     }
     return largest;
 }
@@ -108,7 +109,8 @@ static void add_bar(struct ts_report_figure *figure, struct bars *bars, size_t p
 {
     if (!row)
         return;
-    struct ts_interval time = ts_report_time(row, bars->unit.per_element);
+    const struct ts_report_case *of = &bars->group->cases[bars->first + position];
+    struct ts_interval time = ts_report_compared(of, row, bars->unit.per_element);
     struct ts_text name = {0}, wrapped = {0}, number = {0};
     ts_values_print(&row->problem, "", " ", &name);
     ts_text_puts(&name, row->problem.count ? "\n" : "");
@@ -128,15 +130,15 @@ static void add_bar(struct ts_report_figure *figure, struct bars *bars, size_t p
     ts_text_free(&number);
 }
 
-static void alt_side(struct ts_text *alt, const char *side, const struct ts_row *row,
-                     const struct ts_report_unit *unit)
+static void alt_side(struct ts_text *alt, const char *side, const struct ts_report_case *of,
+                     const struct ts_row *row, const struct ts_report_unit *unit)
 {
     ts_text_printf(alt, "%s ", side);
     if (!row) {
         ts_text_puts(alt, "none ok");
         return;
     }
-    ts_report_number(ts_report_time(row, unit->per_element).mid / unit->ns, alt);
+    ts_report_number(ts_report_compared(of, row, unit->per_element).mid / unit->ns, alt);
     ts_text_printf(alt, " %s", unit->name);
 }
 
@@ -151,9 +153,9 @@ static void bars_alt(struct ts_report_figure *figure, const struct bars *bars)
         ts_text_puts(&alt, i > bars->first ? "; " : "");
         ts_report_case_name(of->rows[0], &alt);
         ts_text_puts(&alt, ": ");
-        alt_side(&alt, "plain", of->verdict.best_plain, &bars->unit);
+        alt_side(&alt, "plain", of, of->verdict.best_plain, &bars->unit);
         ts_text_puts(&alt, ", ");
-        alt_side(&alt, "staged", of->verdict.best_staged, &bars->unit);
+        alt_side(&alt, "staged", of, of->verdict.best_staged, &bars->unit);
     }
     ts_text_puts(&alt, ".");
     figure->alt = alt.text;
@@ -201,11 +203,76 @@ static void plan_bars(struct ts_report_figures *figures, const struct ts_report_
 
 /* ---- speed-up over a problem axis ---- */
 
+/* The speed-ups of a benchmark over one axis. */
+struct speedups {
+    const struct ts_report_group *group;
+    const char *axis;
+    const struct ts_report_case **begins; /* the first case of each series shown */
+    size_t series, left_out;
+    struct ts_report_axis ticks; /* the values that series shown have */
+};
+
 /* Cases that differ in the axis alone belong to one series. */
 static bool same_series(const struct ts_row *a, const struct ts_row *b, const char *axis)
 {
     return ts_values_equal(&a->size, &b->size) &&
            ts_report_equal_but(&a->problem, &b->problem, axis);
+}
+
+/* Whether case i is the first of its series. */
+static bool begins_series(const struct ts_report_group *group, size_t i, const char *axis)
+{
+    for (size_t j = 0; j < i; j++)
+        if (same_series(group->cases[j].rows[0], group->cases[i].rows[0], axis))
+            return false;
+    return true;
+}
+
+/* The series' case that has the value and a speed-up; NULL when there is none. */
+static const struct ts_report_case *point_at(const struct speedups *all, const struct ts_row *of,
+                                             const struct ts_value *value)
+{
+    for (size_t i = 0; i < all->group->count; i++) {
+        const struct ts_report_case *candidate = &all->group->cases[i];
+        const struct ts_row *row = candidate->rows[0];
+        const struct ts_value *has = ts_values_find(&row->problem, all->axis);
+        if (has && ts_report_value_equal(has, value) && same_series(row, of, all->axis) &&
+            isfinite(candidate->verdict.speedup.mid))
+            return candidate;
+    }
+    return NULL;
+}
+
+/* A line needs two points: a series with fewer says nothing about the axis and is not shown. */
+static void find_series(struct speedups *all, const struct ts_report_axis *values)
+{
+    const struct ts_report_group *group = all->group;
+    all->begins = ts_alloc(group->count, sizeof(*all->begins));
+    for (size_t i = 0; i < group->count; i++) {
+        const struct ts_row *of = group->cases[i].rows[0];
+        size_t points = 0;
+        for (size_t v = 0; v < values->count && begins_series(group, i, all->axis); v++)
+            points += point_at(all, of, values->values[v]) != NULL;
+        if (points < 2)
+            continue;
+        if (all->series == MOST_SERIES) {
+            all->left_out++;
+            continue;
+        }
+        all->begins[all->series++] = &group->cases[i];
+        for (size_t v = 0; v < values->count; v++)
+            if (point_at(all, of, values->values[v]))
+                ts_report_axis_add(&all->ticks, values->values[v]);
+    }
+}
+
+/* Series with a point at the value, of the first `series` ones. */
+static size_t points_at(const struct speedups *all, const struct ts_value *value, size_t series)
+{
+    size_t points = 0;
+    for (size_t s = 0; s < series; s++)
+        points += point_at(all, all->begins[s]->rows[0], value) != NULL;
+    return points;
 }
 
 /* "DIM=2, W=4096 H=4096": the case without the axis. */
@@ -228,29 +295,32 @@ static void series_name(const struct ts_row *row, const char *axis, struct ts_te
     ts_values_free(&shown.problem);
 }
 
-static void add_speedup(struct ts_report_figure *figure, const struct ts_report_case *of,
-                        const struct ts_report_axis *axis, size_t series, struct ts_text *alt)
+static void add_speedup(struct ts_report_figure *figure, const struct speedups *all, size_t series,
+                        size_t tick, struct ts_text *alt)
 {
-    const struct ts_row *row = of->rows[0];
-    const struct ts_value *value = ts_values_find(&row->problem, axis->name);
+    const struct ts_value *value = all->ticks.values[tick];
+    const struct ts_report_case *of = point_at(all, all->begins[series]->rows[0], value);
+    if (!of)
+        return;
     const struct ts_interval *speedup = &of->verdict.speedup;
     struct ts_text name = {0}, cut = {0}, text = {0}, compared = {0};
-    series_name(row, axis->name, &name);
+    series_name(of->rows[0], all->axis, &name);
     ts_report_value_print(value, &text);
     ts_report_configuration(of->verdict.best_plain, &compared);
     ts_text_puts(&compared, " / ");
     ts_report_configuration(of->verdict.best_staged, &compared);
-    ts_text_printf(&figure->data, "%zu\t%zu\t", ts_report_axis_find(axis, value), series);
+    ts_text_printf(&figure->data, "%zu\t%zu\t", tick, series);
     ts_report_field(&figure->data, text.text);
     ts_text_puts(&figure->data, "\t");
     ts_report_wrap(&cut, name.text, SERIES_COLUMNS, 1);
     ts_report_field(&figure->data, cut.text);
     ts_text_puts(&figure->data, "\t");
     ts_report_interval_fields(&figure->data, speedup, 1.0);
-    ts_text_puts(&figure->data, "\t");
+    ts_text_printf(&figure->data, "\t%zu\t%zu\t", points_at(all, value, series),
+                   points_at(all, value, all->series));
     ts_report_field(&figure->data, compared.text);
     ts_text_puts(&figure->data, "\n");
-    ts_text_printf(alt, "; %s=%s, %s: %.2f", axis->name, text.text, name.text, speedup->mid);
+    ts_text_printf(alt, "; %s=%s, %s: %.2f", all->axis, text.text, name.text, speedup->mid);
     if (speedup->known)
         ts_text_printf(alt, " (%.2f to %.2f)", speedup->low, speedup->high);
     ts_text_free(&name);
@@ -259,73 +329,45 @@ static void add_speedup(struct ts_report_figure *figure, const struct ts_report_
     ts_text_free(&compared);
 }
 
-/* All points of one series in the axis's order; returns how many. */
-static size_t add_series(struct ts_report_figure *figure, const struct ts_report_group *group,
-                         const struct ts_report_axis *axis, const struct ts_row *of, size_t series,
-                         struct ts_text *alt)
+static void speedup_labels(struct ts_report_figure *figure, const struct speedups *all)
 {
-    size_t points = 0;
-    for (size_t at = 0; at < axis->count; at++)
-        for (size_t i = 0; i < group->count; i++) {
-            const struct ts_report_case *candidate = &group->cases[i];
-            const struct ts_row *row = candidate->rows[0];
-            const struct ts_value *value = ts_values_find(&row->problem, axis->name);
-            if (ts_report_axis_find(axis, value) == at && same_series(row, of, axis->name) &&
-                isfinite(candidate->verdict.speedup.mid)) {
-                add_speedup(figure, candidate, axis, series, alt);
-                points++;
-            }
-        }
-    return points;
-}
-
-/* Whether case i is the first of its series. */
-static bool begins_series(const struct ts_report_group *group, size_t i, const char *axis)
-{
-    for (size_t j = 0; j < i; j++)
-        if (same_series(group->cases[j].rows[0], group->cases[i].rows[0], axis))
-            return false;
-    return true;
+    const struct ts_report_group *group = all->group;
+    struct ts_text title = {0};
+    ts_text_printf(&title, "%s: what staging brings, by %s", group->benchmark, all->axis);
+    if (all->left_out > 0)
+        ts_text_printf(&title, " (%zu further series not shown)", all->left_out);
+    ts_report_title(&figure->labels, group->run, title.text);
+    ts_report_label(&figure->labels, "xlabel", "%s", all->axis);
+    ts_report_label(&figure->labels, "ylabel",
+                    "speed-up of staging\n(best plain time / best staged time)");
+    ts_report_label(&figure->labels, "measure", "no difference");
+    ts_text_free(&title);
 }
 
 static void plan_speedup_over(struct ts_report_figures *figures, const struct ts_report_kind *kind,
                               const struct ts_report_group *group,
                               const struct ts_report_axis *axis)
 {
-    struct ts_report_figure *figure = ts_report_figure_add(figures, kind, group, NULL, axis->name);
-    struct ts_text alt = {0}, title = {0};
-    size_t series = 0, points = 0, left_out = 0;
-    ts_text_printf(&alt, "Speed-up of staging in %s over %s", group->benchmark, axis->name);
-    for (size_t i = 0; i < group->count; i++) {
-        if (!begins_series(group, i, axis->name))
-            continue;
-        if (series == MOST_SERIES) {
-            left_out++;
-            continue;
-        }
-        size_t added = add_series(figure, group, axis, group->cases[i].rows[0], series, &alt);
-        points += added;
-        series += added > 0;
+    struct speedups all = {.group = group, .axis = axis->name, .ticks = {.name = axis->name}};
+    find_series(&all, axis);
+    if (all.series > 0) {
+        struct ts_report_figure *figure =
+            ts_report_figure_add(figures, kind, group, NULL, axis->name);
+        struct ts_text alt = {0};
+        ts_text_printf(&alt, "Speed-up of staging in %s over %s", group->benchmark, axis->name);
+        for (size_t series = 0; series < all.series; series++)
+            for (size_t tick = 0; tick < all.ticks.count; tick++)
+                add_speedup(figure, &all, series, tick, &alt);
+        ts_text_puts(&alt, ".");
+        figure->alt = alt.text;
+        figure->caption = ts_printf("What staging brings in %s as %s grows: each point compares "
+                                    "the best plain with the best staged configuration of the same "
+                                    "case; above 1 staging pays.",
+                                    group->benchmark, axis->name);
+        speedup_labels(figure, &all);
     }
-    ts_text_puts(&alt, ".");
-    figure->alt = alt.text;
-    figure->caption = ts_printf("What staging brings in %s as %s grows: each point compares the "
-                                "best plain with the best staged configuration of the same case; "
-                                "above 1 staging pays.",
-                                group->benchmark, axis->name);
-    if (points == 0)
-        figure->why_not = ts_printf("no value of %s has both a plain and a staged configuration "
-                                    "that is ok",
-                                    axis->name);
-    ts_text_printf(&title, "%s: what staging brings, by %s", group->benchmark, axis->name);
-    if (left_out > 0)
-        ts_text_printf(&title, " (%zu further series not shown)", left_out);
-    ts_report_title(&figure->labels, group->run, title.text);
-    ts_report_label(&figure->labels, "xlabel", "%s", axis->name);
-    ts_report_label(&figure->labels, "ylabel",
-                    "speed-up of staging\n(best plain time / best staged time)");
-    ts_report_label(&figure->labels, "measure", "no difference");
-    ts_text_free(&title);
+    free(all.begins);
+    ts_report_axis_free(&all.ticks);
 }
 
 /* Each problem axis of numbers with two values or more: RADIUS, POINTS. */
@@ -351,9 +393,17 @@ static void plan_speedup(struct ts_report_figures *figures, const struct ts_repo
 /* ---- the table ---- */
 
 const struct ts_report_kind ts_report_kinds[] = {
-    {"bars", "Plain against staged", "bars.gnuplot", plan_bars},
-    {"speedup", "What staging brings, by problem axis", "speedup.gnuplot", plan_speedup},
-    {"heatmap", "Heat maps", "heatmap.gnuplot", ts_report_plan_heatmaps},
-    {"padding", "Effect of padding", "padding.gnuplot", ts_report_plan_padding},
+    {"bars", "Plain against staged", "bars.gnuplot",
+     "Times are those that the verdict compares: from the confirmation, in which the fastest "
+     "configurations are measured again, or from the sweep where there was none.",
+     plan_bars},
+    {"speedup", "What staging brings, by problem axis", "speedup.gnuplot",
+     "Points are the verdicts' speed-ups.", plan_speedup},
+    {"heatmap", "Heat maps", "heatmap.gnuplot",
+     "Times are from the sweep, in which all configurations are measured alike; the verdicts' "
+     "times are from the confirmation and may differ.",
+     ts_report_plan_heatmaps},
+    {"padding", "Effect of padding", "padding.gnuplot", "Times are from the sweep.",
+     ts_report_plan_padding},
 };
 const size_t ts_report_kind_count = TS_COUNT(ts_report_kinds);

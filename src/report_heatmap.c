@@ -233,20 +233,39 @@ static void write_cell(struct ts_report_figure *figure, struct heatmap *map, siz
 
 /* ---- words ---- */
 
-/* "each cell: the fastest of PAD=0,1 VEC=1,4" for the parameters that are no axis. */
+/* Whether a cell stands for several rows, so that the fastest of them was chosen. */
+static bool has_choice(const struct heatmap *map)
+{
+    size_t columns = map->x.name ? map->x.count : 1, rows = map->y.name ? map->y.count : 1;
+    bool *taken = ts_alloc(columns * rows, sizeof(*taken)), choice = false;
+    for (size_t i = 0; i < map->count && !choice; i++) {
+        const struct heat_row *at = &map->rows[i];
+        if (at->x >= columns || at->y >= rows)
+            continue;
+        choice = taken[at->y * columns + at->x];
+        taken[at->y * columns + at->x] = true;
+    }
+    free(taken);
+    return choice;
+}
+
+/* "each cell: the fastest of PAD=0,1 VEC=1,4" for the parameters that are no axis and have a
+ * choice; nothing where nothing was chosen. */
 static void add_others(const struct heatmap *map, struct ts_text *out)
 {
     const struct ts_values *params = &map->rows[0].row->params;
     size_t told = 0;
-    for (size_t i = 0; i < params->count; i++) {
+    for (size_t i = 0; i < params->count && has_choice(map); i++) {
         struct ts_report_axis axis = {.name = params->items[i].name};
         if ((map->x.name && strcmp(axis.name, map->x.name) == 0) ||
             (map->y.name && strcmp(axis.name, map->y.name) == 0))
             continue;
         collect(map, &axis);
-        ts_text_puts(out, told++ ? " " : "each cell: the fastest of ");
-        ts_text_printf(out, "%s=", axis.name);
-        for (size_t j = 0; j < axis.count; j++) {
+        if (axis.count > 1) {
+            ts_text_puts(out, told++ ? " " : "each cell: the fastest of ");
+            ts_text_printf(out, "%s=", axis.name);
+        }
+        for (size_t j = 0; axis.count > 1 && j < axis.count; j++) {
             ts_text_puts(out, j ? "," : "");
             ts_report_value_print(axis.values[j], out);
         }
@@ -272,7 +291,7 @@ static void write_labels(struct ts_report_figure *figure, const struct heatmap *
     ts_report_case_name(map->rows[0].row, &title);
     ts_text_puts(&title, "\n");
     add_others(map, &title);
-    ts_text_puts(&title, "fastest: ");
+    ts_text_puts(&title, "fastest in the sweep: ");
     add_best(map, &title);
     ts_report_title(&figure->labels, figure->group->run, title.text);
     ts_report_unit_print(&map->unit, &unit);
@@ -336,7 +355,7 @@ static void find_scale(struct heatmap *map)
     map->low_ns = INFINITY;
     map->high_ns = 0.0;
     for (size_t i = 0; i < map->of->count; i++) {
-        double ns = ts_report_time(map->of->rows[i], map->of->per_element).mid;
+        double ns = ts_report_swept(map->of->rows[i], map->of->per_element).mid;
         if (isfinite(ns)) {
             map->low_ns = fmin(map->low_ns, ns);
             map->high_ns = fmax(map->high_ns, ns);
@@ -384,8 +403,9 @@ void ts_report_plan_heatmaps(struct ts_report_figures *figures, const struct ts_
             map.rows = ts_alloc(of->count, sizeof(*map.rows));
             for (size_t i = 0; i < of->count; i++)
                 if (strcmp(of->rows[i]->variant, names[v]) == 0)
-                    map.rows[map.count++] = (struct heat_row){
-                        .row = of->rows[i], .ns = ts_report_time(of->rows[i], of->per_element).mid};
+                    map.rows[map.count++] =
+                        (struct heat_row){.row = of->rows[i],
+                                          .ns = ts_report_swept(of->rows[i], of->per_element).mid};
             plan_heatmap(figures, kind, group, &map);
             free(map.rows);
             ts_report_axis_free(&map.x);

@@ -53,8 +53,8 @@ static void add_pair(struct padding *padding, const struct ts_row *row)
     if (!plain || row->time.visit_count == 0)
         return;
     size_t with_count, without_count;
-    double *with = ts_row_visit_medians(row, 0, &with_count);
-    double *without = ts_row_visit_medians(plain, 0, &without_count);
+    double *with = ts_report_swept_medians(row, &with_count);
+    double *without = ts_report_swept_medians(plain, &without_count);
     if (with_count > 0 && without_count > 0) {
         TS_GROW(padding->pairs, padding->count, padding->capacity);
         padding->pairs[padding->count] = (struct padded){

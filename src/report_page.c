@@ -8,8 +8,11 @@
 
 #include "table.h"
 
-/* Failed configurations told one by one, per run. */
-enum { FAILED_SHOWN = 100 };
+enum {
+    FAILED_SHOWN = 50, /* failed configurations told one by one, per run */
+    LOGS_SHOWN = 20,   /* distinct logs of the compiler, per run */
+    LOG_LINES = 40     /* of each */
+};
 
 /* ---- escaping ---- */
 
@@ -163,15 +166,16 @@ static void add_run_facts(struct ts_text *out, const struct ts_run *run)
 
 /* ---- verdicts ---- */
 
-static void add_side(struct ts_text *out, const struct ts_row *row, bool per_element)
+static void add_side(struct ts_text *out, const struct ts_report_case *of, const struct ts_row *row)
 {
+    bool per_element = of->per_element;
     ts_text_puts(out, "<td>");
     if (!row) {
         ts_text_puts(out, "none ok</td>");
         return;
     }
     struct ts_text text = {0};
-    double ns = ts_report_time(row, per_element).mid;
+    double ns = ts_report_compared(of, row, per_element).mid;
     struct ts_report_unit unit = ts_report_unit_for(ns, per_element);
     ts_report_number(ns / unit.ns, &text);
     ts_text_printf(&text, " %s%s", unit.name, per_element ? " per element" : "");
@@ -238,8 +242,8 @@ static void add_verdict(struct ts_text *out, const struct ts_report_group *group
     ts_text_puts(out, "<br>");
     add_escaped(out, name.text);
     ts_text_puts(out, "</th>");
-    add_side(out, of->verdict.best_plain, of->per_element);
-    add_side(out, of->verdict.best_staged, of->per_element);
+    add_side(out, of, of->verdict.best_plain);
+    add_side(out, of, of->verdict.best_staged);
     add_speedup(out, &of->verdict.speedup);
     ts_text_printf(out, "<td class=\"%s\"><b>%s</b></td>", ts_pays_name(of->verdict.pays),
                    pays_words(of->verdict.pays));
@@ -251,6 +255,10 @@ static void add_verdict(struct ts_text *out, const struct ts_report_group *group
 
 static void add_verdicts(struct ts_text *out, const struct ts_report_run *run)
 {
+    if (run->run->device.number[TS_DEVICE_LOCAL_MEM_TYPE] == TS_LOCAL_MEM_GLOBAL)
+        ts_text_puts(out, "<p>On this device local memory is global memory "
+                          "(CL_DEVICE_LOCAL_MEM_TYPE): a tile staged there is copied within the "
+                          "same memory.</p>\n");
     ts_text_puts(out, "<div class=\"wide\"><table>\n<tr><th>Case</th><th>Best plain</th>"
                       "<th>Best staged</th><th>Speed-up of staging<br>(95 % interval)</th>"
                       "<th>Staging pays</th><th>Recommended</th><th>In words</th></tr>\n");
@@ -264,38 +272,100 @@ static void add_verdicts(struct ts_text *out, const struct ts_report_run *run)
 
 static void add_failed_row(struct ts_text *out, const struct ts_row *row)
 {
-    struct ts_text text = {0};
-    ts_text_puts(out, "<tr><td>");
-    ts_row_key(row, &text);
-    add_escaped(out, text.text);
-    text.length = 0;
-    ts_text_printf(&text, "%s%s%s", ts_status_name(row->status), row->reason.code ? ": " : "",
-                   row->reason.code ? row->reason.code : "");
-    ts_text_puts(out, "</td>");
-    add_element(out, "td", text.text);
+    struct ts_text key = {0};
+    ts_row_key(row, &key);
+    ts_text_puts(out, "<tr>");
+    add_element(out, "td", ts_status_name(row->status));
+    add_element(out, "td", row->reason.code);
+    add_element(out, "td", key.text);
     add_element(out, "td", row->reason.text);
     ts_text_puts(out, "</tr>\n");
-    ts_text_free(&text);
+    ts_text_free(&key);
+}
+
+/* The text's first lines, with a last one that tells how many more there are. */
+static void add_log_text(struct ts_text *out, const char *log)
+{
+    const char *end = log;
+    size_t lines = 0, more = 0;
+    while (*end && lines < LOG_LINES)
+        lines += *end++ == '\n';
+    for (const char *at = end; *at; at++)
+        more += *at == '\n' || !at[1];
+    char *first = ts_strndup(log, (size_t)(end - log));
+    ts_text_puts(out, "<pre>");
+    add_escaped(out, first);
+    if (more > 0)
+        ts_text_printf(out, "... and %zu more lines", more);
+    ts_text_puts(out, "</pre>\n");
+    free(first);
+}
+
+static const char *failed_log(const struct ts_row *row)
+{
+    bool has = row->status == TS_BUILD_FAILED && row->build.log && row->build.log[0];
+    return has ? row->build.log : NULL;
+}
+
+/* A log that no row before said: under its first configuration, with the number of those that say
+ * the same. False when the row has none or it was told before. */
+static bool add_log(struct ts_text *out, const struct ts_run *run, size_t at, bool show)
+{
+    const char *log = failed_log(&run->rows[at]);
+    size_t others = 0;
+    for (size_t i = 0; log && i < run->row_count; i++) {
+        const char *other = failed_log(&run->rows[i]);
+        if (i == at || !other || strcmp(other, log) != 0)
+            continue;
+        if (i < at)
+            return false;
+        others++;
+    }
+    if (!log || !show)
+        return log != NULL;
+    struct ts_text key = {0};
+    ts_row_key(&run->rows[at], &key);
+    if (others > 0)
+        ts_text_printf(&key, " and %zu more configuration%s", others, others == 1 ? "" : "s");
+    add_element(out, "p", key.text);
+    add_log_text(out, log);
+    ts_text_free(&key);
+    return true;
+}
+
+static void add_logs(struct ts_text *out, const struct ts_run *run)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < run->row_count; i++) {
+        if (!failed_log(&run->rows[i]))
+            continue;
+        if (found == 0)
+            ts_text_puts(out, "<h4>What the compiler said</h4>\n");
+        found += add_log(out, run, i, found < LOGS_SHOWN);
+    }
+    if (found > LOGS_SHOWN)
+        ts_text_printf(out, "<p>and %zu more logs</p>\n", found - LOGS_SHOWN);
 }
 
 static void add_failed(struct ts_text *out, const struct ts_run *run)
 {
     size_t found = 0;
-    for (size_t i = 0; i < run->row_count; i++)
-        found += ts_status_is_finding(run->rows[i].status);
+    for (size_t i = 0; i < run->row_count; i++) {
+        if (!ts_status_is_finding(run->rows[i].status))
+            continue;
+        if (found == 0)
+            ts_text_puts(out, "<h3>Configurations that failed</h3>\n<div class=\"wide\"><table>\n"
+                              "<tr><th>Status</th><th>Reason</th><th>Configuration</th>"
+                              "<th>Details</th></tr>\n");
+        if (found++ < FAILED_SHOWN)
+            add_failed_row(out, &run->rows[i]);
+    }
     if (found == 0)
         return;
-    ts_text_puts(out, "<h3>Configurations that failed</h3>\n");
-    if (found > FAILED_SHOWN)
-        ts_text_printf(out, "<p>The first %d of %zu.</p>\n", FAILED_SHOWN, found);
-    ts_text_puts(out, "<div class=\"wide\"><table>\n<tr><th>Configuration</th><th>What happened"
-                      "</th><th>Details</th></tr>\n");
-    for (size_t i = 0, shown = 0; i < run->row_count && shown < FAILED_SHOWN; i++)
-        if (ts_status_is_finding(run->rows[i].status)) {
-            add_failed_row(out, &run->rows[i]);
-            shown++;
-        }
     ts_text_puts(out, "</table></div>\n");
+    if (found > FAILED_SHOWN)
+        ts_text_printf(out, "<p>and %zu more</p>\n", found - FAILED_SHOWN);
+    add_logs(out, run);
 }
 
 /* ---- figures ---- */
@@ -342,8 +412,10 @@ static void add_figures(struct ts_text *out, const struct ts_report_figures *fig
             const struct ts_report_figure *figure = &figures->items[i];
             if (figure->group != group || figure->kind != kind)
                 continue;
-            if (!headed)
+            if (!headed) {
                 add_element(out, "h4", kind->heading);
+                add_element(out, "p", kind->note);
+            }
             headed = true;
             add_figure(out, figure);
         }
@@ -362,7 +434,8 @@ static const char page_head[] =
     "th, td { border: 1px solid #ccc; padding: 0.3em 0.6em; text-align: left; "
     "vertical-align: top; }\n"
     ".facts th { font-weight: normal; color: #555; }\n"
-    ".wide { overflow-x: auto; }\n"
+    ".wide, pre { overflow-x: auto; }\n"
+    "pre { background: #f5f5f5; padding: 0.5em; font-size: 0.85em; }\n"
     "figure { margin: 1.5em 0; }\n"
     "img { max-width: 100%; height: auto; border: 1px solid #eee; }\n"
     "figcaption { color: #444; }\n"
@@ -375,7 +448,30 @@ static const char page_head[] =
     "95&nbsp;% "
     "interval includes 1, these measurements show no difference. Configurations that are not "
     "distinguishable from the fastest count as equal, and the simplest of them is recommended. "
+    "The fastest of each side are chosen by the times of the sweep and then measured again; the "
+    "verdicts rest on that confirmation, the heat maps and the effect of padding show the sweep. "
     "Never compare times across cases: they compute different things.</p>\n";
+
+/* "laplacian W=4096 H=4096, W=8192 H=8192; matmul M=512": what a run measured. */
+static void add_measured(struct ts_text *out, const struct ts_report_run *run)
+{
+    for (size_t g = 0; g < run->count; g++) {
+        const struct ts_report_group *group = &run->groups[g];
+        size_t told = 0;
+        ts_text_puts(out, g ? "; " : "");
+        ts_text_puts(out, group->benchmark);
+        for (size_t i = 0; i < group->count; i++) {
+            const struct ts_values *size = &group->cases[i].rows[0]->size;
+            bool before = size->count == 0;
+            for (size_t j = 0; j < i && !before; j++)
+                before = ts_values_equal(&group->cases[j].rows[0]->size, size);
+            if (before)
+                continue;
+            ts_text_puts(out, told++ ? ", " : " ");
+            ts_values_print(size, "", " ", out);
+        }
+    }
+}
 
 static void add_contents(struct ts_text *out, const struct ts_report_run *runs, size_t count)
 {
@@ -383,13 +479,31 @@ static void add_contents(struct ts_text *out, const struct ts_report_run *runs, 
         return;
     ts_text_puts(out, "<ol>\n");
     for (size_t i = 0; i < count; i++) {
+        struct ts_text text = {0};
+        ts_text_printf(&text, "%s: ", runs[i].run->device.name);
+        add_measured(&text, &runs[i]);
+        if (runs[i].run->started)
+            ts_text_printf(&text, " (%s)", runs[i].run->started);
         ts_text_printf(out, "<li><a href=\"#run%zu\">", i + 1);
-        add_escaped(out, runs[i].run->device.name);
-        ts_text_puts(out, "</a>, ");
-        add_escaped(out, runs[i].run->started);
-        ts_text_puts(out, "</li>\n");
+        add_escaped(out, text.text);
+        ts_text_puts(out, "</a></li>\n");
+        ts_text_free(&text);
     }
     ts_text_puts(out, "</ol>\n");
+}
+
+/* A run's heading, which tells it apart from others as its link does. */
+static void add_heading(struct ts_text *out, const struct ts_report_run *run)
+{
+    struct ts_text text = {0};
+    add_measured(&text, run);
+    if (run->run->started)
+        ts_text_printf(&text, " (%s)", run->run->started);
+    add_element(out, "h2", run->run->device.name);
+    ts_text_puts(out, "\n");
+    add_element(out, "p", text.text);
+    ts_text_puts(out, "\n");
+    ts_text_free(&text);
 }
 
 char *ts_report_page(const struct ts_report_run *runs, size_t count,
@@ -399,9 +513,8 @@ char *ts_report_page(const struct ts_report_run *runs, size_t count,
     ts_text_puts(&out, page_head);
     add_contents(&out, runs, count);
     for (size_t i = 0; i < count; i++) {
-        ts_text_printf(&out, "<section id=\"run%zu\">\n<h2>", i + 1);
-        add_escaped(&out, runs[i].run->device.name);
-        ts_text_puts(&out, "</h2>\n");
+        ts_text_printf(&out, "<section id=\"run%zu\">\n", i + 1);
+        add_heading(&out, &runs[i]);
         add_verdicts(&out, &runs[i]);
         add_element(&out, "h3", "The device and the run");
         add_run_facts(&out, runs[i].run);

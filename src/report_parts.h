@@ -61,9 +61,16 @@ bool ts_report_equal_but(const struct ts_values *a, const struct ts_values *b, c
 
 /* ---- times ---- */
 
-/* The row's interval in ns, divided by its elements of work where per_element; mid NaN without
- * a time. */
-struct ts_interval ts_report_time(const struct ts_row *row, bool per_element);
+/* Medians of the visits of the sweep alone, in ns, in a new array; *count of them. Only finalists
+ * have later visits, taken under another load: maps and comparisons of all rows leave them out, as
+ * the verdict's ranking does. All visits where the sweep has none. */
+double *ts_report_swept_medians(const struct ts_row *row, size_t *count);
+/* The row's interval by the sweep's visits in ns, divided by its elements of work where
+ * per_element; mid NaN without a time. */
+struct ts_interval ts_report_swept(const struct ts_row *row, bool per_element);
+/* The same for one of the case's finalists by the visits that its verdict compares. */
+struct ts_interval ts_report_compared(const struct ts_report_case *of, const struct ts_row *row,
+                                      bool per_element);
 
 /* A unit that suits values up to largest_ns. */
 struct ts_report_unit {
@@ -105,6 +112,7 @@ struct ts_report_kind {
     const char *name;    /* part of the files' names */
     const char *heading; /* on the page */
     const char *script;  /* in scripts/plot/ */
+    const char *note;    /* whose times these are, on the page under the heading */
     void (*plan)(struct ts_report_figures *figures, const struct ts_report_kind *kind,
                  const struct ts_report_group *group);
 };

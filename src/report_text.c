@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Titles are broken at this many characters and cut after so many lines. */
-enum { TITLE_COLUMNS = 72, TITLE_LINES = 8 };
+enum { TITLE_COLUMNS = 80, TITLE_LINES = 8 };
 
 /* ---- lines ---- */
 

@@ -73,14 +73,7 @@ void ts_spec_free(struct ts_spec *spec)
 
 bool ts_spec_has_axis(const struct ts_spec *spec, const char *name)
 {
-    for (size_t i = 0; i < spec->problem_count; i++)
-        if (strcmp(spec->problem[i].name, name) == 0)
-            return true;
-    for (size_t v = 0; v < spec->variant_count; v++)
-        for (size_t i = 0; i < spec->variants[v].param_count; i++)
-            if (strcmp(spec->params[spec->variants[v].params[i]].name, name) == 0)
-                return true;
-    return false;
+    return ts_spec_axis(spec, name) != NULL; /* every parameter is some variant's */
 }
 
 bool ts_spec_has_variant(const struct ts_spec *spec, const char *name)

@@ -180,7 +180,8 @@ static int read_fill_object(const struct ts_place *at, const cJSON *object, stru
 static int read_fill(const struct ts_place *up, const cJSON *object, struct ts_fill *fill,
                      struct ts_err *err)
 {
-    static const char *const words[] = {"random", "zero", "index"};
+    static const char choices[] =
+        "\"random\", {\"random\": [low, high]}, \"zero\", \"index\" or a number";
     TS_MEMBER(value, at, up, object, "fill");
     *fill = (struct ts_fill){TS_FILL_RANDOM, 0, 1};
     if (!value)
@@ -192,15 +193,13 @@ static int read_fill(const struct ts_place *up, const cJSON *object, struct ts_f
     if (cJSON_IsObject(value))
         return read_fill_object(&at, value, fill, err);
     if (!cJSON_IsString(value))
-        return ts_place_expected(&at, value,
-                                 "\"random\", {\"random\": [low, high]}, \"zero\", "
-                                 "\"index\" or a number",
-                                 err);
+        return ts_place_expected(&at, value, choices, err);
     if (strcmp(value->valuestring, "random") == 0)
         return 0;
     fill->kind = strcmp(value->valuestring, "zero") == 0 ? TS_FILL_ZERO : TS_FILL_INDEX;
     if (fill->kind == TS_FILL_INDEX && strcmp(value->valuestring, "index") != 0)
-        return unknown_word(&at, "fill", value->valuestring, words, TS_COUNT(words), err);
+        return ts_place_error(&at, err, "unknown fill \"%s\"; expected %s", value->valuestring,
+                              choices);
     return 0;
 }
 

@@ -49,6 +49,14 @@ const struct ts_axis *ts_spec_axis(const struct ts_spec *spec, const char *name)
     return NULL;
 }
 
+static bool is_size_name(const struct ts_spec *spec, const char *name)
+{
+    for (size_t i = 0; i < spec->size_name_count; i++)
+        if (strcmp(spec->size_names[i], name) == 0)
+            return true;
+    return false;
+}
+
 int ts_spec_check_name(const struct ts_spec *spec, const struct ts_place *at, const char *name,
                        struct ts_err *err)
 {
@@ -60,9 +68,8 @@ int ts_spec_check_name(const struct ts_spec *spec, const struct ts_place *at, co
     for (size_t i = 0; i < TS_COUNT(reserved); i++)
         if (strncmp(name, reserved[i], strlen(reserved[i])) == 0)
             return ts_place_error(at, err, "names that start with %s are reserved", reserved[i]);
-    for (size_t i = 0; i < spec->size_name_count; i++)
-        if (strcmp(spec->size_names[i], name) == 0)
-            return ts_place_error(at, err, "\"%s\" is the name of a size already", name);
+    if (is_size_name(spec, name))
+        return ts_place_error(at, err, "\"%s\" is the name of a size already", name);
     if (ts_spec_axis(spec, name))
         return ts_place_error(at, err, "\"%s\" is the name of an axis already", name);
     return 0;
@@ -210,14 +217,34 @@ static int read_size_names(struct ts_spec_reader *r, const struct ts_place *at, 
     return 0;
 }
 
+/* Every tuple has the names of the first one; the message tells them, since it may be the first one
+ * that lacks a name. */
+static int check_size_names(const struct ts_spec *spec, const struct ts_place *at,
+                            const cJSON *object, struct ts_err *err)
+{
+    struct ts_text names = {0};
+    int result = ts_place_object(at, object, err);
+    for (size_t i = 0; i < spec->size_name_count; i++)
+        ts_text_printf(&names, "%s%s", i ? ", " : "", spec->size_names[i]);
+    for (const cJSON *item = object ? object->child : NULL; item && result == 0; item = item->next)
+        if (!is_size_name(spec, item->string))
+            result = ts_place_error(at, err, "\"%s\" is no name of sizes[0], which has %s",
+                                    item->string, names.text);
+    for (size_t i = 0; i < spec->size_name_count && result == 0; i++)
+        if (!ts_json_get(object, spec->size_names[i]))
+            result = ts_place_error(at, err, "\"%s\" is missing; sizes[0] has %s",
+                                    spec->size_names[i], names.text);
+    ts_text_free(&names);
+    return result;
+}
+
 static int read_size(struct ts_spec_reader *r, const struct ts_place *at, const cJSON *object,
                      struct ts_values *size, struct ts_err *err)
 {
     const struct ts_spec *spec = r->spec;
     if (!spec->size_names && read_size_names(r, at, object, err) != 0)
         return -1;
-    if (ts_place_keys(at, object, (const char *const *)spec->size_names, spec->size_name_count,
-                      err) != 0)
+    if (check_size_names(spec, at, object, err) != 0)
         return -1;
     for (size_t i = 0; i < spec->size_name_count; i++) {
         int64_t number;

@@ -433,6 +433,24 @@ static int read_variant(struct ts_spec_reader *r, const struct ts_place *at, con
     return read_code(r, at, object, variant, err);
 }
 
+/* A parameter that reaches no kernel is a slip: most often, its name is missing in a variant's
+ * list. */
+static int check_listed(const struct ts_spec_reader *r, struct ts_err *err)
+{
+    const struct ts_spec *spec = r->spec;
+    const struct ts_place up = ts_place_key(&r->root, "params");
+    for (size_t p = 0; p < spec->param_count; p++) {
+        const struct ts_place at = ts_place_key(&up, spec->params[p].name);
+        bool listed = false;
+        for (size_t v = 0; v < spec->variant_count; v++)
+            for (size_t i = 0; i < spec->variants[v].param_count; i++)
+                listed = listed || spec->variants[v].params[i] == p;
+        if (!listed)
+            return ts_place_error(&at, err, "no variant lists it");
+    }
+    return 0;
+}
+
 int ts_spec_read_variants(struct ts_spec_reader *r, struct ts_err *err)
 {
     struct ts_spec *spec = r->spec;
@@ -451,5 +469,5 @@ int ts_spec_read_variants(struct ts_spec_reader *r, struct ts_err *err)
     }
     if (!found)
         return ts_place_error(&at, err, "no baseline; set \"baseline\": true in one variant");
-    return 0;
+    return check_listed(r, err);
 }

@@ -179,9 +179,18 @@ out:
     return result;
 }
 
+static bool has_rows(const struct ts_results *results)
+{
+    for (size_t i = 0; i < results->run_count; i++) {
+        if (results->runs[i].row_count > 0)
+            return true;
+    }
+    return false;
+}
+
 static void free_sweep(struct sweep *s)
 {
-    ts_journal_close(s->journal, false);
+    ts_journal_close(s->journal, !has_rows(&s->results)); /* an empty journal is litter */
     for (size_t i = 0; i < s->spec_count; i++)
         ts_spec_free(s->specs[i]);
     free(s->specs);

@@ -20,6 +20,19 @@ static void add_fault(struct ts_device_list *list, const char *platform, const c
         (struct ts_platform_fault){ts_strdup(platform), ts_strdup(text)};
 }
 
+/* rusticl hides its devices until it is told which drivers to use: nobody guesses that. */
+static void add_platform_fault(struct ts_device_list *list, const char *platform, const char *fault)
+{
+    char *text =
+        ts_printf("%s%s", fault,
+                  strcmp(platform, "rusticl") != 0
+                      ? ""
+                      : "; RUSTICL_ENABLE=llvmpipe (or another driver's name) switches it on");
+
+    add_fault(list, platform, text);
+    free(text);
+}
+
 static int read_devices(struct ts_device_list *list, const cJSON *platform, struct ts_err *err)
 {
     const cJSON *item, *items = ts_json_get(platform, "devices");
@@ -47,7 +60,7 @@ static int read_list(struct ts_device_list *list, const cJSON *line, struct ts_e
     {
         fault = ts_json_string(platform, "fault", NULL);
         if (fault)
-            add_fault(list, ts_json_string(platform, "name", "?"), fault);
+            add_platform_fault(list, ts_json_string(platform, "name", "?"), fault);
         if (read_devices(list, platform, err) < 0)
             return -1;
     }
@@ -246,6 +259,9 @@ static int tell_choice(const struct ts_device_list *list, const char *wanted, si
         ts_text_printf(&text, "\n  %d:%d  %s (%s)", device->platform_index, device->device_index,
                        device->name, device->platform_name);
     }
+    for (size_t i = 0; i < list->fault_count; i++)
+        ts_text_printf(&text, "\n  not usable: %s: %s", list->faults[i].platform,
+                       list->faults[i].text);
     ts_err_set(err, TS_EXIT_USAGE, "-d %s: %s; the devices are:%s", wanted,
                found == 0 ? "no such device" : "several devices match", text.text);
     ts_text_free(&text);

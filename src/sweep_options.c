@@ -1,4 +1,6 @@
 /* sweep_options.c: a run's options in its results, so that it can be repeated and resumed. */
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,16 +40,26 @@ static void add_sizes(cJSON *into, const struct ts_selection *selection)
         ts_json_add_item(sizes, NULL, ts_values_to_json(&selection->sizes[i]));
 }
 
+/* A file's absolute path, so that the run can be gone on with from any folder; a built-in's name as
+ * it is. */
+static void add_path(cJSON *into, const char *key, const char *path)
+{
+    char *whole = realpath(path, NULL);
+
+    ts_json_add_string(into, key,
+                       whole && (strchr(path, '/') || strstr(path, ".json")) ? whole : path);
+    free(whole);
+}
+
 /* Names of files stay at home with --anonymous; a resumed run is then given its SPECs again. */
 static void add_paths(cJSON *into, const struct ts_sweep_options *o, const struct sweep *s)
 {
     cJSON *specs = ts_json_add_array(into, "specs");
 
     for (size_t i = 0; i < s->spec_count; i++)
-        ts_json_add_string(specs, NULL,
-                           o->anonymous || i >= o->spec_count ? s->specs[i]->name : o->specs[i]);
+        add_path(specs, NULL, o->anonymous || i >= o->spec_count ? s->specs[i]->name : o->specs[i]);
     if (o->rows_file && !o->anonymous)
-        ts_json_add_string(into, "rows_file", o->rows_file);
+        add_path(into, "rows_file", o->rows_file);
     if (o->rows_which)
         ts_json_add_string(into, "rows_which", o->rows_which);
     if (o->worker && !o->anonymous)

@@ -36,7 +36,16 @@ static int check_output(const struct sweep *s, struct ts_err *err)
 {
     struct stat status;
 
-    if (ts_file_make_parents(s->output, err) < 0)
+    /* Only the default folder is made: a folder that the user names and that is not there is a
+     * slip. */
+    if (!s->options->output && !s->options->resume && ts_file_make_parents(s->output, err) < 0)
+        return -1;
+    char *folder = ts_path_dir(s->output);
+    if (stat(folder, &status) < 0 || !S_ISDIR(status.st_mode))
+        ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot be written: there is no folder %s", s->output,
+                   folder);
+    free(folder);
+    if (err->exit_status)
         return -1;
     if (stat(s->output, &status) == 0 && S_ISDIR(status.st_mode))
         return ts_err_set(err, TS_EXIT_SYSTEM, "%s: is a folder, expected a file", s->output);
@@ -116,6 +125,7 @@ int ts_sweep_save(struct sweep *s, struct ts_err *err)
 {
     bool interrupted = ts_signal_pending() != 0;
 
+    fflush(stdout); /* what was printed stands before what is said now */
     for (size_t i = 0; i < s->results.run_count; i++)
         interrupted |= s->results.runs[i].interrupted;
     if (ts_results_save(&s->results, s->output, err) < 0) {

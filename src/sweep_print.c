@@ -8,12 +8,12 @@
 #include "table.h"
 #include "verdict.h"
 
-static void add_row(struct ts_table *table, const char *label, const struct ts_row *row,
-                    const struct ts_peaks *peaks)
+static void add_row(struct ts_table *table, const char *label, const struct ts_verdict *verdict,
+                    const struct ts_row *row, const struct ts_peaks *peaks)
 {
     struct ts_text params = {0};
     char human[TS_HUMAN_ROOM];
-    double of_peak, bytes_per_s, flops_per_s;
+    double time_ns, of_peak, bytes_per_s, flops_per_s, faster;
     const char *bound;
 
     ts_table_cell(table, "%s", label);
@@ -25,17 +25,20 @@ static void add_row(struct ts_table *table, const char *label, const struct ts_r
     ts_text_printf(&params, "%s ", row->variant);
     ts_values_print(&row->params, "", " ", &params);
     ts_table_cell(table, "%s", params.text);
-    ts_table_cell(table, "%s", ts_human_time(ts_metric_time_ns(row).mid, human));
+    time_ns = ts_verdict_time_ns(verdict, row);
+    ts_table_cell(table, "%s", ts_human_time(time_ns, human));
     bound = ts_metric_bound(row, peaks);
-    bytes_per_s = ts_metric_value("bytes_per_s", row, peaks);
-    flops_per_s = ts_metric_value("flops_per_s", row, peaks);
+    /* Metrics count all visits; the rates beside this time are to be this time's. */
+    faster = ts_metric_time_ns(row).mid / time_ns;
+    bytes_per_s = ts_metric_value("bytes_per_s", row, peaks) * faster;
+    flops_per_s = ts_metric_value("flops_per_s", row, peaks) * faster;
     if (bound && !strcmp(bound, "compute") && isfinite(flops_per_s))
         ts_table_cell(table, "%s", ts_human_rate(flops_per_s, "FLOP/s", human));
     else if (isfinite(bytes_per_s))
         ts_table_cell(table, "%s", ts_human_rate(bytes_per_s, "B/s", human));
     else
         ts_table_cell(table, "%s", "");
-    of_peak = ts_metric_value("of_peak", row, peaks);
+    of_peak = ts_metric_value("of_peak", row, peaks) * faster;
     if (isfinite(of_peak) && bound)
         ts_table_cell(table, "%.0f %% of the %s ceiling%s", of_peak * 100,
                       strcmp(bound, "memory") ? "multiply-add" : "copy",
@@ -61,7 +64,10 @@ static void add_recommendation(const struct ts_verdict *verdict, struct ts_text 
     if (!verdict->best)
         return;
     ts_text_printf(out, "  use: %s ", verdict->best->variant);
+    ts_values_print(&verdict->best->problem, "-D", " ", out);
+    ts_text_puts(out, verdict->best->problem.count > 0 ? " " : "");
     ts_values_print(&verdict->best->params, "-D", " ", out);
+    ts_text_printf(out, " -DVARIANT_%s", verdict->best->variant);
     if (verdict->tie_count > 1)
         ts_text_printf(out, "   (%zu configurations tie; this is the simplest)",
                        verdict->tie_count);
@@ -81,16 +87,18 @@ static void print_case(const struct ts_run *run, const struct ts_row *of, struct
     ts_table_column(&table, NULL, TS_RIGHT);
     ts_table_column(&table, NULL, TS_LEFT);
     if (verdict.baseline && verdict.baseline != verdict.best_plain)
-        add_row(&table, "baseline", verdict.baseline, &run->peaks);
-    add_row(&table, "best plain", verdict.best_plain, &run->peaks);
-    add_row(&table, "best staged", verdict.best_staged, &run->peaks);
+        add_row(&table, "baseline", &verdict, verdict.baseline, &run->peaks);
+    add_row(&table, "best plain", &verdict, verdict.best_plain, &run->peaks);
+    add_row(&table, "best staged", &verdict, verdict.best_staged, &run->peaks);
     ts_table_print(&table, "  ", out);
     ts_table_free(&table);
     ts_text_printf(out, "  staging pays: %s", ts_pays_name(verdict.pays));
     if (verdict.speedup.known)
         ts_text_printf(out, ", %.3gx (95 %%: %.3g to %.3g)", verdict.speedup.mid,
                        verdict.speedup.low, verdict.speedup.high);
-    ts_text_printf(out, "\n  %s\n", verdict.why);
+    ts_text_puts(out, "\n");
+    if (verdict.pays != TS_PAYS_YES) /* the line above says it all */
+        ts_text_printf(out, "  %s\n", verdict.why);
     add_recommendation(&verdict, out);
     ts_text_puts(out, "\n");
     ts_verdict_free(&verdict);
@@ -130,6 +138,68 @@ static void print_talk(const struct ts_run *run, struct ts_text *out)
     }
 }
 
+#define LOG_LINES 12
+
+/* Has an earlier row the same compiler's log? */
+static bool is_known_log(const struct ts_run *run, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        const struct ts_row *row = &run->rows[i];
+        if (row->status == TS_BUILD_FAILED && row->build.log &&
+            !strcmp(row->build.log, run->rows[index].build.log))
+            return true;
+    }
+    return false;
+}
+
+/* The first lines of what the compiler said, once for all rows that it said it of. */
+static void add_log(const struct ts_run *run, size_t index, struct ts_text *out)
+{
+    const struct ts_row *row = &run->rows[index];
+    char *log, *line, *rest = NULL;
+    int lines = 0;
+
+    if (row->status != TS_BUILD_FAILED || !row->build.log || is_known_log(run, index))
+        return;
+    log = ts_strdup(row->build.log);
+    for (line = strtok_r(log, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *printable = ts_text_printable(line);
+        if (lines++ < LOG_LINES)
+            ts_text_printf(out, "    | %s\n", printable);
+        free(printable);
+    }
+    if (lines > LOG_LINES)
+        ts_text_printf(out, "    | and %d more lines: build.log of the row in the results\n",
+                       lines - LOG_LINES);
+    free(log);
+}
+
+/* "14 skipped (12 budget, 2 local-memory)" */
+static void add_skipped(const struct ts_run *run, size_t skipped, struct ts_text *out)
+{
+    bool first = true;
+
+    ts_text_printf(out, ", %zu skipped (", skipped);
+    for (size_t i = 0; i < run->row_count; i++) {
+        const char *code = run->rows[i].reason.code;
+        size_t count = 0;
+        bool seen = false;
+
+        if (run->rows[i].status != TS_SKIPPED || !code)
+            continue;
+        for (size_t j = 0; j < run->row_count; j++) {
+            bool same = run->rows[j].status == TS_SKIPPED && run->rows[j].reason.code &&
+                        !strcmp(run->rows[j].reason.code, code);
+            seen |= same && j < i;
+            count += same;
+        }
+        if (!seen)
+            ts_text_printf(out, "%s%zu %s", first ? "" : ", ", count, code);
+        first &= seen;
+    }
+    ts_text_puts(out, ")");
+}
+
 /* Findings first, ten at most unless the user wants more; skipped ones only counted. */
 static void print_failures(const struct ts_run *run, bool verbose, struct ts_text *out)
 {
@@ -143,8 +213,10 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
         if (!ts_status_is_finding(row->status) && !(verbose && row->status == TS_SKIPPED))
             continue;
         findings += ts_status_is_finding(row->status);
-        if (shown++ < limit)
+        if (shown++ < limit) {
             add_failed_row(row, out);
+            add_log(run, i, out);
+        }
     }
     if (shown > limit)
         ts_text_printf(out, "  and %zu more (-v shows all)\n", shown - limit);
@@ -153,7 +225,7 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
     if (untimed > 0)
         ts_text_printf(out, ", %zu not timed yet", untimed);
     if (skipped > 0)
-        ts_text_printf(out, ", %zu skipped", skipped);
+        add_skipped(run, skipped, out);
     if (findings > 0)
         ts_text_printf(out, ", %zu failed", findings);
     if (run->excluded > 0)

@@ -143,6 +143,29 @@ static bool any_busy(const struct proving *p)
 
 /* ---- answers ---- */
 
+/* A kernel that uses local memory and whose spec does not say so counts as plain, by the contract;
+ * once a variant that is told, because a slip in the spec turns the verdict round. */
+static void warn_of_undeclared(struct sweep *s, const struct unit *unit, const struct ts_row *row)
+{
+    const struct ts_space *space = s->spaces[unit->space];
+    const struct ts_variant *variant = &space->spec->variants[space->configs[unit->config].variant];
+
+    if (row->staged || variant->local_bytes || variant->staged || row->status != TS_OK ||
+        row->geometry.local_bytes_reported <= 0)
+        return;
+    for (size_t i = 0; i < s->run->row_count; i++) {
+        const struct ts_row *other = &s->run->rows[i];
+        if (other != row && other->geometry.local_bytes_reported > 0 &&
+            !strcmp(other->variant, row->variant) && !strcmp(other->benchmark, row->benchmark))
+            return; /* told already */
+    }
+    ts_progress_say(
+        s->progress,
+        "warning: %s: variant \"%s\" uses %lld B of local memory (the driver says), but its "
+        "spec declares no local_bytes: it counts as plain",
+        space->spec->path, variant->name, (long long)row->geometry.local_bytes_reported);
+}
+
 /* What a proof told is true of every size of the configuration. */
 static int decide_rows(struct sweep *s, const struct unit *unit, const struct ts_reply *reply,
                        struct ts_err *err)
@@ -157,6 +180,8 @@ static int decide_rows(struct sweep *s, const struct unit *unit, const struct ts
         ts_sweep_take_talk(row, reply->talk);
         if (!ts_sweep_take_failure(row, reply))
             ts_row_set_status(row, TS_OK, NULL, "%s", "");
+        if (i == 0)
+            warn_of_undeclared(s, unit, row);
         if (s->journal && ts_journal_row(s->journal, row, err) < 0)
             return -1;
     }

@@ -34,8 +34,15 @@ static void keep_best(struct ts_row_filter *filter, const struct ts_run *run)
         if (i > 0 && ts_row_same_case(&run->rows[i - 1], &run->rows[i]))
             continue; /* a case's rows stand together */
         ts_verdict_of_case(&verdict, run->rows, run->row_count, &run->rows[i], &run->device);
-        if (verdict.best)
-            keep(filter, verdict.best);
+        /* The recommendation, and both sides: the verdict can be made anew. */
+        const struct ts_row *chosen[] = {verdict.best, verdict.best_plain, verdict.best_staged};
+        for (size_t c = 0; c < TS_COUNT(chosen); c++) {
+            bool twice = false;
+            for (size_t earlier = 0; earlier < c; earlier++)
+                twice |= chosen[earlier] == chosen[c];
+            if (chosen[c] && !twice)
+                keep(filter, chosen[c]);
+        }
         ts_verdict_free(&verdict);
     }
 }

@@ -139,6 +139,20 @@ static void tell_waiting(void *context, long holder_pid)
                     holder_pid);
 }
 
+/* Another process on the machine is the usual reason why times cannot be trusted. */
+static void warn_of_load(struct sweep *s)
+{
+    double load = ts_json_number(s->run->host, "load", 0),
+           cores = ts_json_number(s->run->host, "cores", 1);
+
+    if (load > 0.5 * cores && load > 1)
+        ts_progress_say(
+            s->progress,
+            "warning: the machine is busy (load %.1f on %.0f processors): intervals will be "
+            "wide, and times on a CPU device disturbed",
+            load, cores);
+}
+
 static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
 {
     s->lost_in_a_row = 0;
@@ -150,6 +164,7 @@ static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
         return 0;
     if (s->options->anonymous)
         anonymise(s->run);
+    warn_of_load(s);
     if (ts_sweep_plan(s, err) < 0)
         return -1;
     if (s->run->row_count == 0)

@@ -38,7 +38,12 @@ int ts_sweep_choose_specs(struct sweep *s, struct ts_err *err)
         return load_specs(s, o->specs, o->spec_count, err);
     if (s->filter) {
         names = ts_row_filter_benchmarks(s->filter, &count);
-        return load_specs(s, names, count, err);
+        return load_specs(s, names, count, err) == 0
+                   ? 0
+                   : ts_err_prepend(err,
+                                    "--rows %s names benchmarks; give the SPEC of one that is not "
+                                    "built in, too",
+                                    o->rows_file);
     }
     names = ts_spec_builtins(&count, err);
     if (!names)

@@ -124,14 +124,28 @@ static const struct entrant *fastest(const struct field *field, row_is kind)
     return best;
 }
 
-/* Time of a over time of b, both per element: by fresh visits where both have enough, else by all.
+static bool both_fresh(const struct ts_row *a, const struct ts_row *b)
+{
+    return fresh_count(a) >= FRESH_ENOUGH && fresh_count(b) >= FRESH_ENOUGH;
+}
+
+/* Medians of the row's fresh visits, or of the sweep's: never of both, hours may lie between them.
  */
+static double *medians_of(const struct ts_row *row, bool fresh, size_t *count)
+{
+    double *medians = ts_row_visit_medians(row, fresh ? row->time.fresh_from : 0, count);
+    if (!fresh && row->time.fresh_from > 0 && row->time.fresh_from < *count)
+        *count = row->time.fresh_from;
+    return medians;
+}
+
+/* Time of a over time of b, both per element: by fresh visits where both have enough, else by the
+ * sweep's. */
 static struct ts_interval ratio_of(const struct entrant *a, const struct entrant *b)
 {
-    bool fresh = fresh_count(a->row) >= FRESH_ENOUGH && fresh_count(b->row) >= FRESH_ENOUGH;
+    bool fresh = both_fresh(a->row, b->row);
     size_t na, nb;
-    double *ma = ts_row_visit_medians(a->row, fresh ? a->row->time.fresh_from : 0, &na);
-    double *mb = ts_row_visit_medians(b->row, fresh ? b->row->time.fresh_from : 0, &nb);
+    double *ma = medians_of(a->row, fresh, &na), *mb = medians_of(b->row, fresh, &nb);
     struct ts_interval ratio = ts_interval_of_ratio(ma, na, mb, nb);
     free(ma);
     free(mb);
@@ -180,8 +194,8 @@ static int by_simplicity(const void *a, const void *b)
     return order;
 }
 
-/* Not distinguishable, and close besides: a few noisy visits cannot tell much apart, and nobody wants to
- * deploy what was a third slower for want of proof. */
+/* Not distinguishable, and close besides: a few noisy visits cannot tell much apart, and nobody
+ * wants to deploy what was a third slower for want of proof. */
 static bool is_tied(const struct entrant *e, const struct entrant *first)
 {
     if (e == first)
@@ -204,9 +218,13 @@ static void find_ties(struct ts_verdict *verdict, const struct field *field)
         return;
     struct entrant *tied = ts_alloc(field->count, sizeof(*tied));
     size_t count = 0;
-    for (size_t i = 0; i < field->count; i++)
-        if (side(field->entrants[i].row) && is_tied(&field->entrants[i], first))
-            tied[count++] = field->entrants[i];
+    for (size_t i = 0; i < field->count; i++) {
+        const struct entrant *e = &field->entrants[i];
+        bool finalist = e->row == verdict->best_plain || e->row == verdict->best_staged;
+        /* A verdict of "tie" says of its two finalists that they are. */
+        if (side(e->row) && (is_tied(e, first) || (verdict->pays == TS_PAYS_TIE && finalist)))
+            tied[count++] = *e;
+    }
     qsort(tied, count, sizeof(*tied), by_simplicity);
     verdict->tie = ts_alloc(count, sizeof(*verdict->tie));
     verdict->tie_count = count;
@@ -314,6 +332,7 @@ void ts_verdict_of_case(struct ts_verdict *verdict, const struct ts_row *rows, s
         .pays = TS_PAYS_UNKNOWN,
     };
     if (plain && staged) {
+        verdict->fresh = both_fresh(plain->row, staged->row);
         verdict->speedup = ratio_of(plain, staged);
         verdict->pays = decide(&verdict->speedup);
         verdict->why = why_known(verdict, field.per_element, device);
@@ -352,14 +371,32 @@ size_t ts_verdict_finalists(const struct ts_row *rows, size_t count, const struc
     return used;
 }
 
-static cJSON *row_to_json(const struct ts_row *row)
+struct ts_interval ts_verdict_interval_ns(const struct ts_verdict *verdict,
+                                          const struct ts_row *row)
+{
+    bool fresh = verdict->fresh && fresh_count(row) >= FRESH_ENOUGH;
+    size_t count;
+    double *medians = medians_of(row, fresh, &count);
+    struct ts_interval interval = count > 0 ? ts_interval_of_visits(medians, count)
+                                            : (struct ts_interval){NAN, NAN, NAN, false};
+    free(medians);
+    return interval;
+}
+
+double ts_verdict_time_ns(const struct ts_verdict *verdict, const struct ts_row *row)
+{
+    struct ts_interval interval = ts_verdict_interval_ns(verdict, row);
+    return interval.mid;
+}
+
+static cJSON *row_to_json(const struct ts_verdict *verdict, const struct ts_row *row)
 {
     if (!row)
         return cJSON_CreateNull();
     cJSON *object = cJSON_CreateObject();
     ts_json_add_string(object, "variant", row->variant);
     ts_json_add_item(object, "params", ts_values_to_json(&row->params));
-    double ns = ts_metric_time_ns(row).mid;
+    double ns = ts_verdict_time_ns(verdict, row);
     ts_json_add_int_or_null(object, "median_ns", isfinite(ns) ? (int64_t)llround(ns) : -1);
     return object;
 }
@@ -370,13 +407,13 @@ cJSON *ts_verdict_to_json(const struct ts_verdict *verdict)
     ts_json_add_string(object, "benchmark", verdict->any->benchmark);
     ts_json_add_item(object, "size", ts_values_to_json(&verdict->any->size));
     ts_json_add_item(object, "problem", ts_values_to_json(&verdict->any->problem));
-    ts_json_add_item(object, "baseline", row_to_json(verdict->baseline));
-    ts_json_add_item(object, "best_plain", row_to_json(verdict->best_plain));
-    ts_json_add_item(object, "best_staged", row_to_json(verdict->best_staged));
-    ts_json_add_item(object, "best", row_to_json(verdict->best));
+    ts_json_add_item(object, "baseline", row_to_json(verdict, verdict->baseline));
+    ts_json_add_item(object, "best_plain", row_to_json(verdict, verdict->best_plain));
+    ts_json_add_item(object, "best_staged", row_to_json(verdict, verdict->best_staged));
+    ts_json_add_item(object, "best", row_to_json(verdict, verdict->best));
     cJSON *tie = ts_json_add_array(object, "tie");
     for (size_t i = 0; i < verdict->tie_count && i < TIE_WRITTEN; i++)
-        ts_json_add_item(tie, NULL, row_to_json(verdict->tie[i]));
+        ts_json_add_item(tie, NULL, row_to_json(verdict, verdict->tie[i]));
     ts_json_add_int(object, "tie_count", (int64_t)verdict->tie_count);
     const struct ts_interval *s = &verdict->speedup;
     cJSON *speedup = ts_json_add_object(object, "speedup");

@@ -24,6 +24,8 @@ struct ts_verdict {
                                 * it included; of the winning side alone where pays is yes or no; at
                                 * most 32 are kept in the results document, tie_count tells all */
     size_t tie_count;
+    bool fresh; /* the two finalists are compared by their confirmation, else by the sweep's visits
+                 */
     struct ts_interval speedup; /* known == false: mid may be NaN (a side is missing) */
     enum ts_pays pays;
     char *why; /* one plain sentence */
@@ -33,6 +35,14 @@ struct ts_verdict {
 void ts_verdict_of_case(struct ts_verdict *verdict, const struct ts_row *rows, size_t count,
                         const struct ts_row *of, const struct ts_device *device);
 void ts_verdict_free(struct ts_verdict *verdict);
+
+/* The row's time in ns as the verdict saw it: by its fresh visits where the finalists are compared
+ * by theirs, else by the sweep's; so the times beside a verdict and its speed-up agree. NaN without
+ * visits. */
+double ts_verdict_time_ns(const struct ts_verdict *verdict, const struct ts_row *row);
+/* The same with its 95 % interval. */
+struct ts_interval ts_verdict_interval_ns(const struct ts_verdict *verdict,
+                                          const struct ts_row *row);
 
 /* The finalists to visit again: at most `room` indices into rows, the fastest plain and staged by
  * the sweep's visits and the baseline; returns how many. */

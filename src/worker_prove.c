@@ -1,5 +1,6 @@
 /* worker_prove.c: proving a configuration right (design.md section 4). */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,22 @@ static void compare(struct proof *p, const struct ts_job_arg *arg, const struct 
     }
 }
 
+/* "dst[3][4] was never written, nor were 12 others" */
+static int unwritten(struct proof *p, const struct ts_job_arg *arg, const void *got, int64_t at)
+{
+    struct ts_text text = {0};
+    int64_t others = 0;
+
+    for (int64_t i = at + 1; i < arg->count; i++)
+        others += ts_poison_is(arg->type, got, i, p->round);
+    ts_text_puts(&text, arg->name);
+    add_index(arg, at, &text);
+    ts_text_puts(&text, " was never written");
+    if (others > 0)
+        ts_text_printf(&text, ", nor were %" PRId64 " after it", others);
+    return wrong(p, "unwritten", &text);
+}
+
 static int check_output(struct proof *p, size_t index, const struct ts_want *want, const void *got)
 {
     const struct ts_job_arg *arg = &p->instance->args[index];
@@ -168,12 +185,8 @@ static int check_output(struct proof *p, size_t index, const struct ts_want *wan
 
     if (p->poisoned && arg->kind == TS_ARG_OUT && ts_elem_table[arg->type].real)
         at = ts_poison_find(arg->type, got, (size_t)arg->count, p->round);
-    if (at >= 0) {
-        ts_text_printf(&text, "%s", arg->name);
-        add_index(arg, at, &text);
-        ts_text_puts(&text, " was never written");
-        return wrong(p, "unwritten", &text);
-    }
+    if (at >= 0)
+        return unwritten(p, arg, got, at);
     at = ts_find_not_finite(arg->type, got, arg->count);
     if (at >= 0) {
         ts_text_printf(&text, "%s", arg->name);
@@ -351,9 +364,25 @@ static const struct ts_expected *expect(struct proof *p)
 
 /* ---- proofs ---- */
 
+static int check_guards(struct proof *p)
+{
+    struct ts_fault *fault = fault_of(p);
+    struct ts_text where = {0};
+
+    if (ts_rig_check_guards(p->rig, fault) == 0)
+        return 0;
+    if (fault->status == TS_WRONG) {
+        size_t used = strlen(fault->text);
+        add_where(p, &where);
+        snprintf(fault->text + used, sizeof(fault->text) - used, "%s", where.text);
+        ts_text_free(&where);
+    }
+    return -1;
+}
+
 static int check_pass(struct proof *p, const struct ts_expected *expected)
 {
-    if (ts_rig_check_guards(p->rig, fault_of(p)) < 0 || check_inputs(p) < 0)
+    if (check_guards(p) < 0 || check_inputs(p) < 0)
         return -1;
     return check_outputs(p, expected);
 }

@@ -30,14 +30,15 @@ if (columns < 1 || rows < 1) { printerr data, ": no cells"; exit status 3 }
 
 # Cells shrink as they become many; text that would not fit is left out (the colours and hatches remain).
 cell_width = max(clamp(1280 / columns, 24, 92), 200 / columns)
-cell_height = max(clamp(960 / rows, 16, 50), 110 / rows)
+# A map of few rows is as high as the label of its colours is long.
+cell_height = max(clamp(960 / rows, 16, 50), max(110, 7.5 * strlen(measure) + 8) / rows)
 show_text = n_text > 0 && cell_width >= 40 && cell_height >= 20
 show_reasons = show_text && cell_width >= 70
 text_size = clamp(cell_width / 10.0, 6, 8.5)
 left = 70 + 7 * clamp(widest, 2, 40); right = 130
 width = max(640, left + columns * cell_width + right)
 spare = (width - left - columns * cell_width - right) / 2.0
-top = 26 + 20 * lines(title); bottom = 92
+top = 26 + 20 * lines(title); bottom = strlen(xlabel) > 0 ? 94 : 60
 height = top + rows * cell_height + bottom
 set lmargin at screen (left + spare) / width
 set rmargin at screen (left + spare + columns * cell_width) / width
@@ -56,6 +57,20 @@ set colorbox user origin screen (left + spare + columns * cell_width + 14) / wid
 set cblabel measure.(logarithmic ? "\n(logarithmic)" : "") offset 2.5, 0 textcolor rgb ink
 set cbtics textcolor rgb ink
 set format cb "%g"
+# gnuplot's own logarithmic ticks are the powers of ten: none or one within a decade. Few are wanted, as the bar may be
+# short; the list is made of numbers alone.
+if (logarithmic) {
+    span = high / low
+    steps = span < 20 ? "1 2 3 5" : span < 100 ? "1 2 5" : span < 2000 ? "1 3" : "1"
+    ticks = ""
+    do for [decade = int(floor(log10(low))):int(ceil(log10(high)))] {
+        do for [step in steps] {
+            tick = real(step) * 10.0**decade
+            if (tick >= low && tick <= high) { ticks = ticks.(strlen(ticks) > 0 ? ", " : "").sprintf("%.9g", tick) }
+        }
+    }
+    eval "set cbtics (".ticks.")"
+}
 position(v) = logarithmic ? log(v / low) / log(high / low) : (v - low) / (high - low)
 on_cell(v) = position(v) > 0.45 ? 0xffffff : 0x000000
 
@@ -94,6 +109,9 @@ do for [kind in legend] {
     at = at + legend_width(kind)
 }
 
+# The frame of the fastest cell stands a few pixels inside of it.
+inset(pixels) = clamp(0.5 - 3.5 / pixels, 0.4, 0.49)
+
 # Layers without a point must be left out: gnuplot 5.4 crashes on some of them, warns of others, and runs a loop from 1
 # to 0 once. So the command is put together from fixed text; every cell passes through the first layer, so that every
 # column and row gets its tick.
@@ -109,9 +127,9 @@ if (n_skipped > 0) { layers = layers.', data using (is("skipped", $1)):2:(0.48):
     'fs pattern 5 border lc rgb grey fc rgb grey' }
 if (n_failed > 0) { layers = layers.', data using (is("failed", $1)):2:(0.48):(0.48) with boxxyerror '. \
     'fs pattern 1 border lc rgb red fc rgb red' }
-if (n_best > 0) { layers = layers.', data using (is_best($1)):2:(0.46):(0.46) with boxxyerror '. \
-    'fs empty lc rgb "#ffffff" lw 7, '. \
-    'data using (is_best($1)):2:(0.46):(0.46) with boxxyerror fs empty lc rgb red lw 3' }
+if (n_best > 0) { layers = layers.', data using (is_best($1)):2:(inset(cell_width)):(inset(cell_height)) '. \
+    'with boxxyerror fs empty lc rgb "#ffffff" lw 7, '. \
+    'data using (is_best($1)):2:(inset(cell_width)):(inset(cell_height)) with boxxyerror fs empty lc rgb red lw 3' }
 if (show_text && n_ok > 0) { layers = layers.', data using (is("ok", $1)):2:7:(on_cell($5)) with labels '. \
     'font small_font(9) textcolor rgb variable' }
 if (show_reasons && n_skipped + n_failed > 0) { layers = layers.', data using (is_hole($1)):2:7 with labels '. \

@@ -15,20 +15,30 @@ do for [i = 3:last] { pictures[i] = value(sprintf("ARG%d", i)) }
 load here."common.gnuplot"
 
 rows = 0; series = 0; points = 0; n_interval = 0; right = 1.0; left = 1.0; widest = 0; longest_name = 0
+rightmost = 1.0; leftmost = 1.0
 stats data using (rows = max(rows, int($1) + 1), series = max(series, int($2) + 1), points = points + 1, \
     n_interval = n_interval + (known(6) && known(7)), right = max(right, known(7) ? max($5, $7) : $5), \
-    left = min(left, known(6) ? min($5, $6) : $5), widest = max(widest, strlen(strcol(3))), \
+    left = min(left, known(6) ? min($5, $6) : $5), rightmost = max(rightmost, $5), \
+    leftmost = min(leftmost, $5), widest = max(widest, strlen(strcol(3))), \
     longest_name = max(longest_name, strlen(strcol(4))), 0) nooutput
 if (points < 1) { printerr data, ": no points"; exit status 3 }
 array names[series]
 stats data using (names[int($2) + 1] = strcol(4), 0) nooutput
 
+# Few visits make intervals so long that the points would fall together: the axis follows the points, and an interval
+# that goes on beyond it ends at its edge.
+reach = max(0.25, 1.5 * (rightmost - leftmost))
+cut = right > rightmost + reach || left < leftmost - reach
+right = min(right, rightmost + reach); left = max(left, leftmost - reach)
+if (cut) { xlabel = xlabel."\n(longer intervals are cut at the edge)" }
+
 step = max(20, 12 * series)
 names_width = 40 + 8 * min(widest, 60) + (strlen(ylabel) > 0 ? 20 : 0)
 width = 560 + names_width
 entries = series + 1 + (n_interval > 0)
-key_rows = max(2, ceil(real(entries * (7 * max(longest_name, strlen(measure)) + 80)) / (width - 100)) + (entries > 3))
-above = 30 + 20 * lines(title); below = 72 + 20 * key_rows
+per_row = max(1, int((width - 100) / (7 * max(longest_name, strlen(measure)) + 80)))
+key_rows = max(2, (entries + per_row - 1) / per_row)
+above = 30 + 20 * lines(title); below = 48 + 24 * lines(xlabel) + 20 * key_rows
 height = above + max(60, rows * step) + below
 set lmargin at screen real(names_width) / width
 set rmargin at screen 1 - 30.0 / width
@@ -37,9 +47,9 @@ set bmargin at screen real(below) / height
 
 # In the middle of the picture, not of the plot.
 set title title offset screen 0.5 - (names_width + width - 30) / 2.0 / width, 0
-set xlabel xlabel textcolor rgb ink
 set ylabel ylabel textcolor rgb ink
-room = max(0.06 * (right - left), 0.02)
+set xlabel xlabel textcolor rgb ink
+room = max(0.06 * (right - left), n_interval > 0 ? 0.02 : 0.1)
 set xrange [left - room:right + room]
 set yrange [rows - 0.5:-0.5]
 set xtics textcolor rgb ink
@@ -55,7 +65,7 @@ at(i, s) = i + (series > 1 ? (s - (series - 1) / 2.0) * 0.6 / series : 0)
 layers = 'data using (1):1:ytic(3) with points pt 0 lc rgb "#ffffff" notitle, '. \
     '"+" using (1):($0 == 0 ? -0.5 : NaN):(0):(real(rows)) with vectors nohead dt 2 lw 1.5 lc rgb grey title measure'
 if (n_interval > 0) { layers = layers.', for [s = 0:series - 1] data using '. \
-    '($2 == s && known(6) && known(7) ? $6 : NaN):(at($1, s)):($7 - $6):(0) '. \
+    '($2 == s && known(6) && known(7) ? max($6, left) : NaN):(at($1, s)):(min($7, right) - max($6, left)):(0) '. \
     'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb colour(s) notitle' }
 layers = layers.', for [s = 0:series - 1] data using ($2 == s ? $5 : NaN):(at($1, s)) '. \
     'with points pt (s % 2 ? 5 : 7) ps 1 lc rgb colour(s) title names[s + 1]'

@@ -4,7 +4,8 @@
 #
 # DATA, one point a line, one series after the other, tab-separated: position (from 0; the values stand at equal
 # distances), series (from 0), value of the axis, name of the series, ratio, low and high end of its 95 % interval ("-"
-# where there is none), and what was compared (not drawn).
+# where there is none), which of the points at this position it is (from 0), how many there are, and what was compared
+# (not drawn).
 # LABELS: title, xlabel, ylabel (what the ratio is), measure (what the line at 1 means).
 
 data = ARG1; labels = ARG2; last = ARGC
@@ -27,7 +28,8 @@ slot = clamp(max(80, 7 * widest + 16), 80, 1500 / positions)
 leaning = 7 * widest > slot
 width = max(640, 110 + positions * slot)
 entries = series + 1 + (n_interval > 0)
-key_rows = max(2, ceil(real(entries * (7 * max(longest_name, 13) + 80)) / (width - 140)) + (entries > 3))
+per_row = max(1, int((width - 140) / (7 * max(longest_name, 13) + 80)))
+key_rows = max(2, (entries + per_row - 1) / per_row)
 below = 68 + (leaning ? 4 * widest : 0)
 above = 30 + 20 * lines(title)
 height = 300 + above + below + 20 * key_rows + 16
@@ -49,15 +51,15 @@ set border 3 lc rgb grey
 set tics nomirror
 set key bottom outside center horizontal noenhanced samplen 3 width 2 textcolor rgb ink
 
-# Points of several series side by side, so that their intervals can be told apart. Layers without a point must be left
-# out (see heatmap.gnuplot): the command is put together from fixed text.
-at(i, s) = i + (series > 1 ? (s - (series - 1) / 2.0) * 0.4 / series : 0)
+# Points of several series side by side around their tick, so that their intervals can be told apart. Layers without a
+# point must be left out (see heatmap.gnuplot): the command is put together from fixed text.
+at(i, n, of) = i + (n - (of - 1) / 2.0) * 0.4 / of
 layers = 'data using 1:(1):xtic(3) with points pt 0 lc rgb "#ffffff" notitle, '. \
     '1 with lines dt 2 lw 1.5 lc rgb grey title measure'
 if (n_interval > 0) { layers = layers.', for [s = 0:series - 1] data using '. \
-    '($2 == s && known(6) && known(7) ? at($1, s) : NaN):6:(0):($7 - $6) '. \
+    '($2 == s && known(6) && known(7) ? at($1, $8, $9) : NaN):6:(0):($7 - $6) '. \
     'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb colour(s) notitle' }
-layers = layers.', for [s = 0:series - 1] data using ($2 == s ? at($1, s) : NaN):5 '. \
+layers = layers.', for [s = 0:series - 1] data using ($2 == s ? at($1, $8, $9) : NaN):5 '. \
     'with linespoints lw 2 pt (s % 2 ? 5 : 7) ps 1 lc rgb colour(s) title names[s + 1]'
 if (n_interval > 0) { layers = layers.', keyentry with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink '. \
     'title "95 % interval"' }

@@ -230,11 +230,108 @@ def hostile_benchmark(tmp):
     assert not os.path.exists(os.path.join(tmp, "PWNED"))
 
 
+def changed(tmp, name, change):
+    """A copy of recorded results, its first run changed; the file's path."""
+    with open(results(name), encoding="utf-8") as file:
+        document = json.load(file)
+    change(document["runs"][0])
+    path = os.path.join(tmp, "changed.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    return path
+
+
+def rows_of(run, variant, **problem):
+    return [row for row in run["rows"] if row["variant"] == variant and row["problem"] == problem and
+            row["status"] == "ok"]
+
+
+def confirmed(tmp):
+    """The confirmation's visits, here twice as long, count in bars and verdicts and not in maps."""
+    fastest = {}
+
+    def confirm(run):
+        for variant in ("naive", "local"):
+            rows = rows_of(run, variant, POINTS=9)
+            best = min(rows, key=lambda row: row["time"]["median_ns"])
+            fastest[variant] = best["time"]["median_ns"]
+            time = best["time"]
+            time["visits"] += [[2 * sample for sample in visit] for visit in time["visits"]]
+            time["workers"] += time["workers"]
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", confirm)], out)
+    check(out, {"bars": 2, "speedup": 2, "heatmap": 12, "padding": 6})
+    bars = [bar for bar in data_of(out, picture(out, "bars-laplacian")) if "POINTS=9" in bar[2]]
+    for bar, variant in zip(bars, ("naive", "local")):
+        assert abs(float(bar[3]) * 1e3 - 2 * fastest[variant]) < 2, (bar, fastest)
+        assert float(bar[4]) <= float(bar[3]) <= float(bar[5])
+        cells = data_of(out, picture(out, f"heatmap-laplacian-{variant}-POINTS-9"))
+        framed = [cell for cell in cells if cell[7] == "1"]
+        assert len(framed) == 1 and framed[0][8].split(":")[0] == bar[7], (framed, bar)
+        assert abs(float(framed[0][4]) * 1e3 - fastest[variant]) < 2, (framed, fastest)
+    page = read(out, "index.html")
+    for variant in fastest:
+        assert f"<b>{2 * fastest[variant] / 1e3:.3g} µs" in page, variant
+    assert "fastest in the sweep" in " ".join(
+        svg_texts(os.path.join(out, "figures", picture(out, "heatmap-laplacian-local-POINTS-9") + ".svg")))
+
+
+def lone_points(tmp):
+    """A series of one point is not drawn, and an axis without a series has no figure."""
+
+    def part(run):
+        for row in run["rows"]:
+            if row["benchmark"] == "convolution" and row["problem"]["RADIUS"] == 4:
+                row["size"] = {key: 2 * value for key, value in row["size"].items()}
+            if row["benchmark"] == "laplacian" and row["problem"]["POINTS"] == 5:
+                row["size"] = {key: 2 * value for key, value in row["size"].items()}
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", part)], out)
+    check(out, {"bars": 2, "speedup": 1, "heatmap": 12, "padding": 6})
+    points = data_of(out, picture(out, "speedup-convolution-RADIUS"))
+    assert [point[2] for point in points] == ["1", "2", "3"]
+    assert all(point[7:9] == ["0", "1"] for point in points), points
+
+
+def failures(tmp):
+    long_log = "".join(f"line {n} <b>\n" for n in range(1, 61))
+
+    def fail(run):
+        for at, row in enumerate([row for row in run["rows"] if row["status"] == "ok"][:70]):
+            row.update(status="build-failed", time=None, check=None,
+                       reason={"code": "CL_BUILD_PROGRAM_FAILURE", "text": f"it does not build & {at}"})
+            row["build"]["log"] = long_log if at % 2 else "error: no such <thing>"
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", fail)], out)
+    page = Page(os.path.join(out, "index.html"))
+    found = re.search(r"and (\d+) more\n", page.text)
+    assert found and int(found.group(1)) >= 20, "the number of rows left out is not told"
+    assert page.text.count("it does not build &") <= 50 and "it does not build & 3" in page.text
+    assert page.tags.count("pre") == 2 and page.text.count("error: no such <thing>") == 1
+    assert "line 40 <b>" in page.text and "line 41 <b>" not in page.text
+    assert "and 20 more lines" in page.text and "and 34 more configurations" in page.text
+
+
+def shared_memory(tmp):
+    """That local memory is global memory is said once."""
+
+    def share(run):
+        run["device"]["limits"]["LOCAL_MEM_TYPE"] = "global"
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", share)], out)
+    assert Page(os.path.join(out, "index.html")).text.count("CL_DEVICE_LOCAL_MEM_TYPE") == 1
+
+
 def several_runs(tmp):
     report([results("complete"), results("one-by-n"), results("all-skipped")], tmp)
     page = check(tmp, {"bars": 3, "speedup": 2, "heatmap": 14, "padding": 6})
     assert page.tags.count("section") == 3
     assert [link for link in page.links if link.startswith("#")] == ["#run1", "#run2", "#run3"]
+    assert re.search(r'<a href="#run1">Example GPU: laplacian W=\d+ H=\d+; convolution .*\(20', read(tmp, "index.html"))
 
 
 def by_hand(tmp):
@@ -331,7 +428,8 @@ def damaged(tmp):
     assert not os.path.exists(os.path.join(tmp, "out"))
 
 
-TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, several_runs, by_hand, locale,
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, failures,
+         shared_memory, several_runs, by_hand, locale,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
 

@@ -123,6 +123,41 @@ static void intervals_that_are_not_known(void **state)
     expect_text(&text, "-\t-\t-");
 }
 
+/* Two visits of the sweep, then two of the confirmation under another load. */
+static void the_sweep_s_visits_and_the_verdict_s(void **state)
+{
+    (void)state;
+    static const int64_t swept[] = {100, 102}, fresh[] = {200, 204};
+    struct ts_row rows[2];
+    for (size_t i = 0; i < TS_COUNT(rows); i++) {
+        ts_row_init(&rows[i]);
+        rows[i].benchmark = ts_strdup("b");
+        rows[i].variant = ts_strdup(i ? "local" : "naive");
+        rows[i].staged = i == 1;
+        rows[i].status = TS_OK;
+        rows[i].work.elements = 10;
+        for (size_t v = 0; v < TS_COUNT(swept); v++)
+            ts_row_add_visit(&rows[i], &swept[v], 1, 0);
+        for (size_t v = 0; v < TS_COUNT(fresh); v++)
+            ts_row_add_fresh_visit(&rows[i], &fresh[v], 1, 0);
+    }
+    struct ts_report_case of = {0};
+    ts_verdict_of_case(&of.verdict, rows, TS_COUNT(rows), &rows[0], NULL);
+    size_t count;
+    double *medians = ts_report_swept_medians(&rows[0], &count);
+    assert_int_equal(count, 2);
+    assert_true(medians[0] == 100.0 && medians[1] == 102.0);
+    free(medians);
+    assert_true(fabs(ts_report_swept(&rows[0], false).mid - 101.0) < 1e-9);
+    assert_true(fabs(ts_report_swept(&rows[0], true).mid - 10.1) < 1e-9);
+    assert_true(fabs(ts_report_compared(&of, &rows[0], false).mid - 202.0) < 1e-9);
+    rows[0].status = TS_WRONG;
+    assert_true(isnan(ts_report_swept(&rows[0], false).mid));
+    ts_verdict_free(&of.verdict);
+    for (size_t i = 0; i < TS_COUNT(rows); i++)
+        ts_row_free(&rows[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +167,7 @@ int main(void)
         cmocka_unit_test(lines_break_at_joints),
         cmocka_unit_test(axes_are_sorted_and_distinct),
         cmocka_unit_test(intervals_that_are_not_known),
+        cmocka_unit_test(the_sweep_s_visits_and_the_verdict_s),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
