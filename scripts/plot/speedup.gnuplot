@@ -38,7 +38,7 @@ set bmargin at screen real(below + 20 * key_rows + 10) / height
 
 set title title
 set xlabel xlabel textcolor rgb ink
-set ylabel ylabel textcolor rgb ink
+set ylabel ylabel offset -1, 0 textcolor rgb ink
 set xrange [-0.5:positions - 0.5]
 room = max(0.08 * (top - floor_at), 0.02)
 set yrange [floor_at - room:top + room]
