@@ -74,13 +74,15 @@ static void add_recommendation(const struct ts_verdict *verdict, struct ts_text 
     ts_text_puts(out, "\n");
 }
 
-static void print_case(const struct ts_run *run, const struct ts_row *of, struct ts_text *out)
+/* rows: those of one case, count of them. */
+static void print_case(const struct ts_run *run, const struct ts_row *rows, size_t count,
+                       struct ts_text *out)
 {
     struct ts_table table = {0};
     struct ts_verdict verdict;
 
-    ts_verdict_of_case(&verdict, run->rows, run->row_count, of, &run->device);
-    add_case_title(of, out);
+    ts_verdict_of_case(&verdict, rows, count, rows, &run->device);
+    add_case_title(rows, out);
     ts_table_column(&table, NULL, TS_LEFT);
     ts_table_column(&table, NULL, TS_LEFT);
     ts_table_column(&table, NULL, TS_RIGHT);
@@ -245,9 +247,11 @@ void ts_sweep_print_verdicts(const struct ts_run *run, int verbose, struct ts_te
                    ts_human_rate(run->peaks.fma_flops_per_s, "FLOP/s", fma),
                    ts_human_rate(run->peaks.local_bytes_per_s, "B/s", local),
                    run->clock.event ? "event" : "host");
-    for (size_t i = 0; i < run->row_count; i++) {
-        if (i == 0 || !ts_row_same_case(&run->rows[i - 1], &run->rows[i]))
-            print_case(run, &run->rows[i], out);
+    for (size_t first = 0, end; first < run->row_count; first = end) {
+        end = first + 1; /* a case's rows stand together */
+        while (end < run->row_count && ts_row_same_case(&run->rows[first], &run->rows[end]))
+            end++;
+        print_case(run, &run->rows[first], end - first, out);
     }
     if (verbose > 1)
         print_talk(run, out);
