@@ -286,7 +286,10 @@ static bool lose_late(struct ts_crew *crew, size_t seat, struct ts_reply *reply)
                                                  : "prove";
     double limit_s = (double)crew->timeout_ns * 1e-9;
 
-    if (!hand->hello || hand->opening_id)
+    if (!hand->hello)
+        return lose(crew, seat, TS_CRASHED, "connection",
+                    ts_printf("no first line from the worker within %g s", limit_s), reply);
+    if (hand->opening_id)
         return lose(crew, seat, TS_CRASHED, "connection",
                     ts_printf("the worker did not take its device within %g s", limit_s), reply);
     return lose(crew, seat, TS_TIMEOUT, code, ts_printf("not done after %g s", limit_s), reply);
