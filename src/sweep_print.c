@@ -179,27 +179,32 @@ static void add_log(const struct ts_run *run, size_t index, struct ts_text *out)
 /* "14 skipped (12 budget, 2 local-memory)" */
 static void add_skipped(const struct ts_run *run, size_t skipped, struct ts_text *out)
 {
-    bool first = true;
+    struct {
+        const char *code;
+        size_t count;
+    } *codes = NULL;
+    size_t code_count = 0, capacity = 0;
 
-    ts_text_printf(out, ", %zu skipped (", skipped);
     for (size_t i = 0; i < run->row_count; i++) {
         const char *code = run->rows[i].reason.code;
-        size_t count = 0;
-        bool seen = false;
+        size_t at = 0;
 
         if (run->rows[i].status != TS_SKIPPED || !code)
             continue;
-        for (size_t j = 0; j < run->row_count; j++) {
-            bool same = run->rows[j].status == TS_SKIPPED && run->rows[j].reason.code &&
-                        !strcmp(run->rows[j].reason.code, code);
-            seen |= same && j < i;
-            count += same;
+        while (at < code_count && strcmp(codes[at].code, code) != 0)
+            at++;
+        if (at == code_count) {
+            TS_GROW(codes, code_count, capacity);
+            codes[code_count].code = code;
+            codes[code_count++].count = 0;
         }
-        if (!seen)
-            ts_text_printf(out, "%s%zu %s", first ? "" : ", ", count, code);
-        first &= seen;
+        codes[at].count++;
     }
+    ts_text_printf(out, ", %zu skipped (", skipped);
+    for (size_t i = 0; i < code_count; i++)
+        ts_text_printf(out, "%s%zu %s", i > 0 ? ", " : "", codes[i].count, codes[i].code);
     ts_text_puts(out, ")");
+    free(codes);
 }
 
 /* Findings first, ten at most unless the user wants more; skipped ones only counted. */
