@@ -57,19 +57,26 @@ static int check_output(const struct sweep *s, struct ts_err *err)
 static int check_part(const struct sweep *s, struct ts_err *err)
 {
     struct ts_results earlier = {0};
-    struct ts_err ignored = {0};
+    struct ts_err damage = {0};
     char *part = ts_printf("%s.part", s->output);
-    struct ts_journal *journal =
-        ts_file_exists(part) ? ts_journal_open(s->output, true, err) : NULL;
-    bool holds_run =
-        journal && ts_journal_load(&earlier, part, &ignored) == 0 && earlier.run_count > 0;
+    bool readable = !ts_file_exists(part) || ts_journal_load(&earlier, part, &damage) == 0;
 
-    ts_journal_close(journal, false);
+    if (!readable)
+        ts_err_set(
+            err, TS_EXIT_SYSTEM,
+            "%s\nit may hold an unfinished run and is not overwritten; move it away or choose "
+            "another -o",
+            damage.text);
+    else if (earlier.run_count > 0) {
+        /* Opening tells, by the lock, when another process is at it. */
+        struct ts_journal *journal = ts_journal_open(s->output, true, err);
+        if (journal)
+            ts_err_set(err, TS_EXIT_SYSTEM,
+                       "%s: holds an unfinished run; go on with it by --resume %s, or remove it",
+                       part, s->output);
+        ts_journal_close(journal, false);
+    }
     ts_results_free(&earlier);
-    if (holds_run)
-        ts_err_set(err, TS_EXIT_SYSTEM,
-                   "%s: holds an unfinished run; go on with it by --resume %s, or remove it", part,
-                   s->output);
     free(part);
     return err->exit_status ? -1 : 0;
 }

@@ -120,11 +120,23 @@ static int hand_out(struct proving *p, struct prover *prover, struct ts_err *err
 
 static bool is_busy(const struct proving *p, const struct prover *prover)
 {
-    return prover->seat != NO_SEAT && !ts_crew_is_idle(p->s->crew, prover->seat);
+    return prover->seat != NO_SEAT && ts_crew_is_hired(p->s->crew, prover->seat) &&
+           !ts_crew_is_idle(p->s->crew, prover->seat);
+}
+
+/* A worker can die between jobs, too, without an answer to wait for: its seat is free then, and
+ * another prover's next worker may sit down there. */
+static void notice_lost(struct proving *p)
+{
+    for (size_t i = 0; i < p->prover_count; i++) {
+        if (p->provers[i].seat != NO_SEAT && !ts_crew_is_hired(p->s->crew, p->provers[i].seat))
+            p->provers[i].seat = NO_SEAT;
+    }
 }
 
 static int fill_seats(struct proving *p, struct ts_err *err)
 {
+    notice_lost(p);
     for (size_t i = 0; i < p->prover_count && p->next < p->todo_count; i++) {
         if (!is_busy(p, &p->provers[i]) && hand_out(p, &p->provers[i], err) < 0)
             return -1;

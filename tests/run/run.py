@@ -458,6 +458,39 @@ def same_output_twice(sweep):
     child.wait(10)
 
 
+def journals_are_not_overwritten(sweep):
+    """Neither an unfinished one, nor one that cannot be read."""
+    for damage in ("", "xx\n", '{"journal":"tilesweep.journal/2"}\n'):
+        child = start_to(sweep, "time")
+        child.kill()
+        child.wait(10)
+        with open(sweep.part, encoding="utf-8") as file:
+            text = file.read()
+        kept = damage + text if "journal" in damage else text + damage
+        with open(sweep.part, "w", encoding="utf-8") as file:
+            file.write(kept)
+        ended = sweep.run("--quick").expect_status(4)
+        expect(sweep.part in ended.err, ended.err)
+        with open(sweep.part, encoding="utf-8") as file:
+            expect(file.read().startswith(kept.rstrip("\n")[:200]), f"the journal changed ({damage!r})")
+        os.unlink(sweep.part)
+        sweep.forget()
+
+
+def a_worker_dies_idle(sweep):
+    """One of several provers is killed when it has nothing in hand: the others go on and the run ends."""
+    child = sweep.start("--quick", "-s", "TX=8", "-s", "TY=4", "-j", "3", worker=("--delay-prove", "1500"))
+    count = 4  # configurations: the fourth is in one worker's hands, the other two have nothing to do
+    wait_until(lambda: len(sweep.jobs("prove")) >= count, SLOW_S, "the last proof in hand")
+    time.sleep(0.3)
+    with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="utf-8") as file:
+        workers = [int(pid) for pid in file.read().split()]
+    for pid in workers[:2]:
+        os.kill(pid, signal.SIGKILL)
+    expect(child.wait(SLOW_S) in (0, 1), f"exit status {child.returncode}")
+    sweep.expect_workers_gone()
+
+
 def lock_wait_is_interrupted(sweep):
     first = start_to(sweep, "time")
     second = sweep.start("--visits", "3", "-o", os.path.join(sweep.folder, "2.json"), output=False, worker=PACE)
@@ -638,7 +671,7 @@ def main():
         for fault in ("hang", "silent", "flood", "time_hang"):
             test(signalled_while_hung, fault)
         for function in (killed_often_and_resumed, resumed_from_the_document, resume_of_nothing, one_at_a_time,
-                         same_output_twice, lock_wait_is_interrupted, budget, rows_option, progress_on_a_terminal,
+                         same_output_twice, journals_are_not_overwritten, a_worker_dies_idle, lock_wait_is_interrupted, budget, rows_option, progress_on_a_terminal,
                          progress_after_an_interrupt, progress_in_a_file, the_parent_does_not_spin,
                          many_configurations):
             test(function)
