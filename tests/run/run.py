@@ -480,12 +480,12 @@ def journals_are_not_overwritten(sweep):
 def a_worker_dies_idle(sweep):
     """One of several provers is killed when it has nothing in hand: the others go on and the run ends."""
     child = sweep.start("--quick", "-s", "TX=8", "-s", "TY=4", "-j", "3", worker=("--delay-prove", "1500"))
-    count = 4  # configurations: the fourth is in one worker's hands, the other two have nothing to do
-    wait_until(lambda: len(sweep.jobs("prove")) >= count, SLOW_S, "the last proof in hand")
+    # Four configurations: who is done with one of the first three first gets the last, the others nothing.
+    wait_until(lambda: len(sweep.jobs("prove")) >= 3, SLOW_S, "three proofs")
     time.sleep(0.3)
-    with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="utf-8") as file:
-        workers = [int(pid) for pid in file.read().split()]
-    for pid in workers[:2]:
+    workers, busy = {job["pid"] for job in sweep.jobs("prove")}, sweep.jobs("prove")[0]["pid"]
+    expect(child.poll() is None and len(workers) == 3, f"{workers}, status {child.returncode}")
+    for pid in workers - {busy}:
         os.kill(pid, signal.SIGKILL)
     expect(child.wait(SLOW_S) in (0, 1), f"exit status {child.returncode}")
     sweep.expect_workers_gone()
