@@ -191,3 +191,33 @@ void ts_row_key(const struct ts_row *row, struct ts_text *out)
         ts_text_puts(out, " ");
     ts_values_print(&row->params, "", " ", out);
 }
+
+static int by_name(const void *a, const void *b)
+{
+    const struct ts_value *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static void add_sorted(const struct ts_values *values, struct ts_text *out)
+{
+    const struct ts_value **items = ts_alloc(values->count, sizeof(*items));
+    for (size_t i = 0; i < values->count; i++)
+        items[i] = &values->items[i];
+    qsort(items, values->count, sizeof(*items), by_name);
+    for (size_t i = 0; i < values->count; i++) {
+        if (items[i]->word)
+            ts_text_printf(out, " %s=%s", items[i]->name, items[i]->word);
+        else
+            ts_text_printf(out, " %s=%lld", items[i]->name, (long long)items[i]->number);
+    }
+    ts_text_puts(out, ";");
+    free(items);
+}
+
+void ts_row_map_key(const struct ts_row *row, struct ts_text *out)
+{
+    ts_text_printf(out, "%s;%s;", row->benchmark, row->variant);
+    add_sorted(&row->problem, out);
+    add_sorted(&row->size, out);
+    add_sorted(&row->params, out);
+}

@@ -135,5 +135,7 @@ bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b);
 /* Appends "laplacian POINTS=5 W=4096 H=4096 local TX=32 TY=8": the row's key for people and maps.
  */
 void ts_row_key(const struct ts_row *row, struct ts_text *out);
+/* The same for looking rows up: names sorted, so that the order of JSON keys does not matter. */
+void ts_row_map_key(const struct ts_row *row, struct ts_text *out);
 
 #endif

@@ -24,7 +24,7 @@ static bool same_key(const struct ts_row *a, const struct ts_row *b)
 static size_t hash_key(const struct ts_row *row)
 {
     struct ts_text key = {0};
-    ts_row_key(row, &key);
+    ts_row_map_key(row, &key);
     size_t hash = (size_t)XXH3_64bits(key.text, key.length);
     ts_text_free(&key);
     return hash;

@@ -31,21 +31,34 @@ static int load_earlier(struct sweep *s, bool *from_part, struct ts_err *err)
     return result;
 }
 
+/* The benchmarks must be those of the run, all of them and unchanged. */
 static int check_digests(const struct sweep *s, const struct ts_run *run, struct ts_err *err)
 {
-    const cJSON *item;
+    const char *file = s->options->resume;
+    size_t known = (size_t)cJSON_GetArraySize(run->specs);
 
     for (size_t i = 0; i < s->spec_count; i++) {
+        const struct ts_spec *spec = s->specs[i];
+        const cJSON *item, *same = NULL;
+
         cJSON_ArrayForEach(item, run->specs)
         {
-            if (!strcmp(ts_json_string(item, "name", ""), s->specs[i]->name) &&
-                strcmp(ts_json_string(item, "digest", ""), s->specs[i]->digest) != 0)
-                return ts_err_set(err, TS_EXIT_USAGE,
-                                  "%s: the benchmark \"%s\" (%s) has changed since; what was "
-                                  "measured is of other code",
-                                  s->options->resume, s->specs[i]->name, s->specs[i]->path);
+            if (!strcmp(ts_json_string(item, "name", ""), spec->name))
+                same = item;
         }
+        if (!same)
+            return ts_err_set(err, TS_EXIT_USAGE, "%s: its run has no benchmark \"%s\" (%s)", file,
+                              spec->name, spec->path);
+        if (strcmp(ts_json_string(same, "digest", ""), spec->digest) != 0)
+            return ts_err_set(
+                err, TS_EXIT_USAGE,
+                "%s: the benchmark \"%s\" (%s) has changed since; what was measured is "
+                "of other code",
+                file, spec->name, spec->path);
     }
+    if (s->spec_count != known)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "%s: its run has %zu benchmarks; give the SPEC of each", file, known);
     return 0;
 }
 
@@ -95,19 +108,30 @@ static int measure_all(struct sweep *s, const struct ts_device_list *list, const
 static int check_options(const struct ts_sweep_options *o, struct ts_err *err)
 {
     const struct ts_selection *selection = &o->selection;
-    bool selects = selection->set_count > 0 || selection->size_count > 0 ||
-                   selection->variant_count > 0 || selection->quick;
-    const char *other = o->resume && o->output      ? "-o"
-                        : o->resume && o->rows_file ? "--rows"
-                        : selects                   ? "-s, --size, --variant or --quick"
-                                                    : NULL;
+    bool restricts = selection->set_count > 0 || selection->size_count > 0 ||
+                     selection->variant_count > 0 || selection->quick;
+    const struct {
+        bool given;
+        const char *name;
+    } not_with_resume[] = {
+        {o->output != NULL, "-o"},
+        {o->rows_file != NULL, "--rows"},
+        {restricts, "-s, --size, --variant and --quick"},
+        {selection->no_baseline, "--no-baseline"},
+        {o->seed_given, "--seed"},
+        {o->context_count > 0, "--context"},
+    };
 
-    if (o->resume && other)
+    for (size_t i = 0; o->resume && i < TS_COUNT(not_with_resume); i++) {
+        if (not_with_resume[i].given)
+            return ts_err_set(err, TS_EXIT_USAGE,
+                              "--resume goes on with the run as it was asked for; leave out %s",
+                              not_with_resume[i].name);
+    }
+    if (o->rows_file && restricts)
         return ts_err_set(err, TS_EXIT_USAGE,
-                          "--resume goes on with the run as it was asked for; leave out %s", other);
-    if (o->rows_file && selects)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "--rows says which configurations and sizes; leave out %s", other);
+                          "--rows says which configurations and sizes; leave out -s, --size, "
+                          "--variant and --quick");
     return 0;
 }
 

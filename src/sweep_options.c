@@ -120,18 +120,23 @@ static void read_set(struct ts_axis *axis, const cJSON *values)
     }
 }
 
-static void read_sets(struct ts_selection *selection, const cJSON *sets)
+static int read_sets(struct ts_selection *selection, const cJSON *sets, struct ts_err *err)
 {
     const cJSON *values;
 
     if (selection->set_count > 0 || cJSON_GetArraySize(sets) == 0)
-        return;
+        return 0;
     selection->sets = ts_alloc((size_t)cJSON_GetArraySize(sets), sizeof(*selection->sets));
     cJSON_ArrayForEach(values, sets)
     {
-        if (cJSON_GetArraySize(values) > 0)
-            read_set(&selection->sets[selection->set_count++], values);
+        struct ts_axis *axis = &selection->sets[selection->set_count++];
+        read_set(axis, values);
+        if (axis->count == 0 || axis->count != (size_t)cJSON_GetArraySize(values))
+            return ts_err_set(err, TS_EXIT_USAGE,
+                              "options.set.%s: expected whole numbers or words, not empty",
+                              axis->name);
     }
+    return 0;
 }
 
 static int read_sizes(struct ts_selection *selection, const cJSON *sizes, struct ts_err *err)
@@ -161,7 +166,8 @@ int ts_sweep_options_from_json(struct ts_sweep_options *o, const cJSON *from, st
     read_strings(ts_json_get(from, "specs"), &o->specs, &o->spec_count);
     read_strings(ts_json_get(from, "devices"), &o->devices, &o->device_count);
     read_strings(ts_json_get(from, "variant"), &o->selection.variants, &o->selection.variant_count);
-    read_sets(&o->selection, ts_json_get(from, "set"));
+    if (read_sets(&o->selection, ts_json_get(from, "set"), err) < 0)
+        return -1;
     if (read_sizes(&o->selection, ts_json_get(from, "size"), err) < 0)
         return -1;
     o->selection.quick |= ts_json_bool(from, "quick", false);
@@ -173,6 +179,8 @@ int ts_sweep_options_from_json(struct ts_sweep_options *o, const cJSON *from, st
         o->samples = (int)ts_json_int(from, "samples", 0);
     if (o->timeout_ns == 0)
         o->timeout_ns = ts_json_int(from, "timeout_ns", 0);
+    if (o->visits < 0 || o->visits > 1000000 || o->samples < 0 || o->samples > 1000000)
+        return ts_err_set(err, TS_EXIT_USAGE, "options: visits and samples are at most 1000000");
     o->worker = read_text(from, "worker", o->worker);
     o->rows_file = read_text(from, "rows_file", o->rows_file);
     o->rows_which = read_text(from, "rows_which", o->rows_which);

@@ -131,10 +131,18 @@ static void rescue(struct sweep *s)
 int ts_sweep_save(struct sweep *s, struct ts_err *err)
 {
     bool interrupted = ts_signal_pending() != 0;
+    size_t rows = 0;
 
     fflush(stdout); /* what was printed stands before what is said now */
     for (size_t i = 0; i < s->results.run_count; i++)
         interrupted |= s->results.runs[i].interrupted;
+    for (size_t i = 0; i < s->results.run_count; i++)
+        rows += s->results.runs[i].row_count;
+    if (interrupted && rows == 0 && ts_file_exists(s->output)) {
+        /* Nothing was measured: what the file holds is worth more. */
+        fprintf(stderr, "interrupted before anything was measured; %s is as it was\n", s->output);
+        return 0;
+    }
     if (ts_results_save(&s->results, s->output, err) < 0) {
         rescue(s);
         return -1;

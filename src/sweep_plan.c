@@ -10,7 +10,7 @@ static char *row_key(const struct ts_row *row)
 {
     struct ts_text key = {0};
 
-    ts_row_key(row, &key);
+    ts_row_map_key(row, &key);
     return key.text;
 }
 

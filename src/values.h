@@ -27,7 +27,7 @@ void ts_values_free(struct ts_values *v);
 const struct ts_value *ts_values_find(const struct ts_values *v, const char *name);
 /* The number called name, or fallback. */
 int64_t ts_values_number(const struct ts_values *v, const char *name, int64_t fallback);
-/* Same names in the same order with the same values. */
+/* The same names with the same values, in any order. */
 bool ts_values_equal(const struct ts_values *a, const struct ts_values *b);
 
 /* {"TX": 32, "REAL": "float"} and back. From: exit status 2 when a value is neither a whole number

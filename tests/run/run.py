@@ -426,6 +426,38 @@ def resume_of_nothing(sweep):
     expect(not [job for job in sweep.log() if job["do"] in ("prove", "time")], "a complete run was measured again")
 
 
+def resumed_as_it_was_asked_for(sweep):
+    """What would drop rows, or be passed over in silence, is refused; the order of JSON keys is no matter."""
+    child = start_to(sweep, "time")
+    child.send_signal(signal.SIGINT)
+    child.wait(10)
+    with open(sweep.part, encoding="utf-8") as file:
+        journal = file.read()
+    with open(os.path.join(HERE, "fake.json"), encoding="utf-8") as file:
+        other = json.load(file)
+    other["name"] = "other"
+    other["sources"] = [os.path.join(HERE, source) for source in other["sources"]]
+    path = os.path.join(sweep.folder, "other.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(other, file)
+    for words in ([path], [SPEC, path], ["--no-baseline"], ["--seed", "77"], ["--context", "a=b"], ["-s", "TX=8"]):
+        ended = harness.run([sweep.program, "run", "--resume", sweep.file, *words], sweep.env, sweep.folder)
+        ended.expect_status(2)
+        with open(sweep.part, encoding="utf-8") as file:
+            expect(file.read() == journal, f"the journal changed by {words}")
+    before = load_results(sweep.file)
+    os.unlink(sweep.part)
+    with open(sweep.file, "w", encoding="utf-8") as file:
+        json.dump(before, file, sort_keys=True)
+    harness.run([sweep.program, "run", "--resume", sweep.file], sweep.env, sweep.folder).expect_status(0)
+    kept = {row_name(row): row["time"]["visits"] for row in load_results(sweep.file)["runs"][0]["rows"]}
+    for row in before["runs"][0]["rows"]:
+        if row["time"]:
+            visits = [v for name, v in kept.items() if sorted(name.split()) == sorted(row_name(row).split())]
+            count = len(row["time"]["visits"])
+            expect(visits and visits[0][:count] == row["time"]["visits"], f"{row_name(row)} was measured anew")
+
+
 # ---- locks, budgets, rows ----
 
 def one_at_a_time(sweep):
@@ -670,7 +702,7 @@ def main():
         test(signalled, "time", signal.SIGTERM)
         for fault in ("hang", "silent", "flood", "time_hang"):
             test(signalled_while_hung, fault)
-        for function in (killed_often_and_resumed, resumed_from_the_document, resume_of_nothing, one_at_a_time,
+        for function in (killed_often_and_resumed, resumed_from_the_document, resume_of_nothing, resumed_as_it_was_asked_for, one_at_a_time,
                          same_output_twice, journals_are_not_overwritten, a_worker_dies_idle, lock_wait_is_interrupted, budget, rows_option, progress_on_a_terminal,
                          progress_after_an_interrupt, progress_in_a_file, the_parent_does_not_spin,
                          many_configurations):
