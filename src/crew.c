@@ -7,6 +7,8 @@
 
 #define TALK_BYTES (64 * 1024)
 #define GRACE_MS 200
+/* A wait that returns so late was not asleep but stopped. */
+#define STOPPED_NS 500000000
 
 struct hand {
     struct ts_child *child; /* NULL: the seat is free */
@@ -17,6 +19,7 @@ struct hand {
     int64_t deadline_ns;
     int64_t left_ns; /* while the reference computes: what was left of the deadline; -1: it runs */
     int done;        /* prove and time jobs */
+    bool began;      /* the worker has told a stage of the job in flight */
     char stage[16];
     struct ts_text talk;
     char **sources; /* digests it has */
@@ -123,6 +126,7 @@ void ts_crew_send(struct ts_crew *crew, size_t seat, struct ts_job *job, const c
     hand->job_id = job->id;
     memcpy(hand->stage, "build", sizeof("build"));
     hand->talk.length = 0;
+    hand->began = false;
     start_deadline(crew, hand);
 }
 
@@ -257,6 +261,13 @@ static bool lose_ended(struct ts_crew *crew, size_t seat, const struct ts_event 
                               event->signal ? "signal" : "exit status",
                               event->signal ? event->signal : event->exit_code),
                     reply);
+    /* What ended it happened between jobs: an earlier kernel's late effect, or somebody's kill. */
+    if (hand->job_id && !hand->began && event->exit_code != 0)
+        return lose(crew, seat, TS_CRASHED, "connection",
+                    ts_printf("the worker ended before it began the job (%s %d)",
+                              event->signal ? "signal" : "exit status",
+                              event->signal ? event->signal : event->exit_code),
+                    reply);
     if (event->signal)
         return lose(crew, seat, TS_CRASHED, "signal",
                     ts_printf("the worker died of signal %d (%s) while its stage was \"%s\"",
@@ -312,6 +323,7 @@ static void take_stage(struct hand *hand, const char *stage)
     int64_t now = ts_now_ns();
     bool reference = !strcmp(stage, "reference");
 
+    hand->began = true;
     snprintf(hand->stage, sizeof(hand->stage), "%s", stage);
     if (reference && hand->left_ns < 0) {
         hand->left_ns = hand->deadline_ns > now ? hand->deadline_ns - now : 0;
@@ -454,6 +466,19 @@ static bool take_event(struct ts_crew *crew, const struct ts_event *event, struc
     return false;
 }
 
+/* We were stopped (Ctrl-Z, a suspended machine) while deadlines passed, and what the workers sent
+ * meanwhile is still unread: every deadline begins anew. */
+static void forgive_stop(struct ts_crew *crew, int64_t asked_ns)
+{
+    if (asked_ns == INT64_MAX || ts_now_ns() - asked_ns < STOPPED_NS)
+        return;
+    for (size_t i = 0; i < TS_CREW_SEATS; i++) {
+        struct hand *hand = &crew->hands[i];
+        if (hand->child && hand->left_ns < 0)
+            start_deadline(crew, hand);
+    }
+}
+
 void ts_crew_wait(struct ts_crew *crew, int64_t until_ns, struct ts_reply *reply)
 {
     struct ts_child *children[TS_CREW_SEATS];
@@ -461,9 +486,14 @@ void ts_crew_wait(struct ts_crew *crew, int64_t until_ns, struct ts_reply *reply
 
     memset(reply, 0, sizeof(*reply));
     for (;;) {
+        int64_t asked_ns = next_deadline(crew, until_ns);
+        bool passed = asked_ns <= ts_now_ns();
+
         for (size_t i = 0; i < TS_CREW_SEATS; i++)
             children[i] = crew->hands[i].child;
-        ts_child_wait(children, TS_CREW_SEATS, next_deadline(crew, until_ns), &event);
+        ts_child_wait(children, TS_CREW_SEATS, asked_ns, &event);
+        if (!passed)
+            forgive_stop(crew, asked_ns);
         if (take_event(crew, &event, reply) || check_deadlines(crew, reply))
             return;
         if (event.kind == TS_EVENT_TIMEOUT && ts_now_ns() >= until_ns)

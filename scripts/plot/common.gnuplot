@@ -24,6 +24,8 @@ stats labels using (k = strcol(1), v = strcol(2), \
 blue = "#0072B2"; orange = "#E69F00"; green = "#009E73"; red = "#D55E00"; pink = "#CC79A7"; sky = "#56B4E9"
 ink = "#222222"; grey = "#888888"
 colour(i) = word("#0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #000000 #888888", i % 8 + 1)
+# The same as a number, for `lc rgb variable`: all series' intervals in one layer, since some series may have none.
+colour_number(i) = int("0x".substr(colour(int(i)), 2, 7))
 
 # Is a field a number? Used to leave points out that are not known.
 known(i) = strcol(i) ne "-" && strcol(i) ne ""

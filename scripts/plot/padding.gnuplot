@@ -64,9 +64,9 @@ set key bottom outside center horizontal noenhanced samplen 3 width 2 textcolor 
 at(i, s) = i + (series > 1 ? (s - (series - 1) / 2.0) * 0.6 / series : 0)
 layers = 'data using (1):1:ytic(3) with points pt 0 lc rgb "#ffffff" notitle, '. \
     '"+" using (1):($0 == 0 ? -0.5 : NaN):(0):(real(rows)) with vectors nohead dt 2 lw 1.5 lc rgb grey title measure'
-if (n_interval > 0) { layers = layers.', for [s = 0:series - 1] data using '. \
-    '($2 == s && known(6) && known(7) ? max($6, left) : NaN):(at($1, s)):(min($7, right) - max($6, left)):(0) '. \
-    'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb colour(s) notitle' }
+if (n_interval > 0) { layers = layers.', data using '. \
+    '(known(6) && known(7) ? max($6, left) : NaN):(at($1, $2)):(min($7, right) - max($6, left)):(0):'. \
+    '(colour_number($2)) with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb variable notitle' }
 layers = layers.', for [s = 0:series - 1] data using ($2 == s ? $5 : NaN):(at($1, s)) '. \
     'with points pt (s % 2 ? 5 : 7) ps 1 lc rgb colour(s) title names[s + 1]'
 if (n_interval > 0) { layers = layers.', keyentry with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink '. \

@@ -56,9 +56,9 @@ set key bottom outside center horizontal noenhanced samplen 3 width 2 textcolor 
 at(i, n, of) = i + (n - (of - 1) / 2.0) * 0.4 / of
 layers = 'data using 1:(1):xtic(3) with points pt 0 lc rgb "#ffffff" notitle, '. \
     '1 with lines dt 2 lw 1.5 lc rgb grey title measure'
-if (n_interval > 0) { layers = layers.', for [s = 0:series - 1] data using '. \
-    '($2 == s && known(6) && known(7) ? at($1, $8, $9) : NaN):6:(0):($7 - $6) '. \
-    'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb colour(s) notitle' }
+if (n_interval > 0) { layers = layers.', data using '. \
+    '(known(6) && known(7) ? at($1, $8, $9) : NaN):6:(0):($7 - $6):(colour_number($2)) '. \
+    'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb variable notitle' }
 layers = layers.', for [s = 0:series - 1] data using ($2 == s ? at($1, $8, $9) : NaN):5 '. \
     'with linespoints lw 2 pt (s % 2 ? 5 : 7) ps 1 lc rgb colour(s) title names[s + 1]'
 if (n_interval > 0) { layers = layers.', keyentry with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink '. \
