@@ -142,7 +142,8 @@ const char **ts_report_variants(const struct ts_report_case *of, size_t *count);
 /* ---- gnuplot's text ---- */
 
 /* Appends text as a field of a data or labels file: no tab, no line end; backslash and quote
- * escaped, so that nothing in it has a meaning. Newlines stay newlines of the label. */
+ * escaped, so that nothing in it has a meaning. Newlines stay newlines of the label. text may be
+ * NULL, which is what a ts_text has that nothing was added to. */
 void ts_report_field(struct ts_text *out, const char *text);
 /* Appends text broken into lines of at most `columns` characters, at most max_lines of them, the
  * rest cut with an ellipsis. */

@@ -58,7 +58,7 @@ void ts_report_wrap(struct ts_text *out, const char *text, size_t columns, size_
 
 void ts_report_field(struct ts_text *out, const char *text)
 {
-    for (; *text; text++) {
+    for (; text && *text; text++) {
         unsigned char byte = (unsigned char)*text;
         if (byte == '\n')
             ts_text_puts(out, "\\n");

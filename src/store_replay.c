@@ -202,6 +202,11 @@ static int add_visit(struct ts_row *row, const struct ts_place *at, const cJSON 
     return result;
 }
 
+static void set_flag(struct ts_time *time, enum ts_time_flag flag, bool on)
+{
+    time->flags = on ? time->flags | flag : time->flags & ~(unsigned)flag;
+}
+
 static int take_visit(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
                       struct ts_err *err)
 {
@@ -215,10 +220,8 @@ static int take_visit(struct journal_reader *reader, const struct ts_place *at, 
     if (row->time.first_ns < 0)
         row->time.first_ns = ts_json_int(value, "first_ns", -1);
     row->time.host_clock = strcmp(ts_json_string(value, "clock", "event"), "host") == 0;
-    if (row->time.host_clock)
-        row->time.flags |= TS_FLAG_HOST_CLOCK;
-    if (row->time.batch > 1)
-        row->time.flags |= TS_FLAG_BATCHED;
+    set_flag(&row->time, TS_FLAG_HOST_CLOCK, row->time.host_clock);
+    set_flag(&row->time, TS_FLAG_BATCHED, row->time.batch > 1);
     return 0;
 }
 
