@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "row_map.h"
 #include "sweep_private.h"
 #include "verdict.h"
 
@@ -10,12 +11,20 @@ struct ts_row_filter {
     struct ts_results results; /* owns the rows */
     const struct ts_row **rows;
     size_t row_count, row_capacity;
+    struct ts_row_map places; /* of equal rows of several runs: one place */
+    bool *met;                /* per place: this device's plan has the row */
     char **benchmarks;
     size_t benchmark_count, benchmark_capacity;
 };
 
 static void keep(struct ts_row_filter *filter, const struct ts_row *row)
 {
+    bool is_new;
+    size_t *place = ts_row_map_put(&filter->places, row, &is_new);
+
+    if (!is_new)
+        return;
+    *place = filter->row_count;
     TS_GROW(filter->rows, filter->row_count, filter->row_capacity);
     filter->rows[filter->row_count++] = row;
     for (size_t i = 0; i < filter->benchmark_count; i++) {
@@ -37,10 +46,7 @@ static void keep_best(struct ts_row_filter *filter, const struct ts_run *run)
         /* The recommendation, and both sides: the verdict can be made anew. */
         const struct ts_row *chosen[] = {verdict.best, verdict.best_plain, verdict.best_staged};
         for (size_t c = 0; c < TS_COUNT(chosen); c++) {
-            bool twice = false;
-            for (size_t earlier = 0; earlier < c; earlier++)
-                twice |= chosen[earlier] == chosen[c];
-            if (chosen[c] && !twice)
+            if (chosen[c])
                 keep(filter, chosen[c]);
         }
         ts_verdict_free(&verdict);
@@ -81,8 +87,10 @@ struct ts_row_filter *ts_row_filter_load(const char *path, const char *which, st
         goto fail;
     }
     if (ts_results_load(&filter->results, path, err) == 0 &&
-        choose_rows(filter, path, which, err) == 0)
+        choose_rows(filter, path, which, err) == 0) {
+        filter->met = ts_alloc(filter->row_count, sizeof(*filter->met));
         return filter;
+    }
 fail:
     ts_row_filter_free(filter);
     return NULL;
@@ -93,6 +101,8 @@ void ts_row_filter_free(struct ts_row_filter *filter)
     if (!filter)
         return;
     ts_results_free(&filter->results);
+    ts_row_map_free(&filter->places);
+    free(filter->met);
     free(filter->rows);
     free(filter->benchmarks);
     free(filter);
@@ -180,13 +190,45 @@ void ts_selection_clear(struct ts_selection *selection)
     memset(selection, 0, sizeof(*selection));
 }
 
-bool ts_row_filter_admits(const struct ts_row_filter *filter, const struct ts_row *row)
+bool ts_row_filter_admits(struct ts_row_filter *filter, const struct ts_row *row)
 {
-    for (size_t i = 0; i < filter->row_count; i++) {
-        const struct ts_row *kept = filter->rows[i];
-        if (ts_row_same_case(kept, row) && !strcmp(kept->variant, row->variant) &&
-            ts_values_equal(&kept->params, &row->params))
+    const size_t *place = ts_row_map_find(&filter->places, row);
+
+    if (place)
+        filter->met[*place] = true;
+    return place != NULL;
+}
+
+#define LEFTOVERS_NAMED 3
+
+static bool has_spec(const struct sweep *s, const char *benchmark)
+{
+    for (size_t i = 0; i < s->spec_count; i++) {
+        if (!strcmp(s->specs[i]->name, benchmark))
             return true;
     }
     return false;
+}
+
+void ts_row_filter_tell_leftovers(struct ts_row_filter *filter, const struct sweep *s)
+{
+    struct ts_text named = {0};
+    size_t left = 0;
+
+    for (size_t i = 0; i < filter->row_count; i++) {
+        if (filter->met[i] || !has_spec(s, filter->rows[i]->benchmark))
+            continue;
+        if (left++ < LEFTOVERS_NAMED) {
+            ts_text_puts(&named, "\n  ");
+            ts_row_key(filter->rows[i], &named);
+        }
+    }
+    if (left > LEFTOVERS_NAMED)
+        ts_text_printf(&named, "\n  and %zu more", left - LEFTOVERS_NAMED);
+    if (left > 0)
+        ts_progress_say(s->progress,
+                        "warning: --rows %s: %zu of its rows are no configuration here:%s",
+                        s->options->rows_file, left, named.text);
+    memset(filter->met, 0, filter->row_count * sizeof(*filter->met)); /* the next device's plan */
+    ts_text_free(&named);
 }
