@@ -301,8 +301,8 @@ void ts_clock_from_json(struct ts_clock *clock, const cJSON *object)
         .floor_ns = ts_json_int(object, "floor_ns", 0),
         .host_ratio = ts_json_number(object, "host_ratio", 0.0),
     };
-    if (clock->tick_ns < 1)
-        clock->tick_ns = 1;
+    if (clock->tick_ns < 1 || clock->floor_ns < 0) /* no audit yet, or none that can be */
+        clock->tick_ns = clock->floor_ns = 0;
     const cJSON *warning;
     cJSON_ArrayForEach(warning, ts_json_get(object, "warnings"))
     {

@@ -28,7 +28,7 @@ struct ts_clock_samples {
 
 struct ts_clock {
     bool event;        /* false: event times lie, the host clock is used */
-    int64_t tick_ns;   /* smallest step between observed durations and stamps, >= 1 */
+    int64_t tick_ns;   /* smallest step between observed durations and stamps; 0: no audit yet */
     int64_t floor_ns;  /* median time of an empty kernel by the chosen clock */
     double host_ratio; /* event / host time of the busy kernel where they agree best; 0 unknown */
     char *warnings[8]; /* sentences; free by ts_clock_free */

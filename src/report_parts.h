@@ -147,13 +147,19 @@ const char **ts_report_variants(const struct ts_report_case *of, size_t *count);
 /* ---- gnuplot's text ---- */
 
 /* Appends text as a field of a data or labels file: no tab, no line end; backslash and quote
- * escaped, so that nothing in it has a meaning. Newlines stay newlines of the label. */
+ * escaped, so that nothing in it has a meaning. Newlines stay newlines of the label. text may be
+ * NULL, which is what a ts_text has that nothing was added to. */
 void ts_report_field(struct ts_text *out, const char *text);
+/* The same with the first line alone, at most `columns` characters of it: a longer text would push
+ * what is drawn out of the picture. */
+void ts_report_field_cut(struct ts_text *out, const char *text, size_t columns);
 /* Appends text broken into lines of at most `columns` characters, at most max_lines of them, the
  * rest cut with an ellipsis. */
 void ts_report_wrap(struct ts_text *out, const char *text, size_t columns, size_t max_lines);
 /* One line "key<TAB>text" of a labels file. */
 void ts_report_label(struct ts_text *out, const char *key, const char *format, ...) TS_PRINTF(3, 4);
+/* The label of an axis, cut to one line. */
+void ts_report_axis_label(struct ts_text *out, const char *key, const char *name);
 /* A title of several lines (separated by newlines), each wrapped, the device's name the last. */
 void ts_report_title(struct ts_text *out, const struct ts_run *run, const char *title);
 /* The three fields mid, low, high: "-" where not known. */

@@ -260,23 +260,7 @@ int ts_results_save(const struct ts_results *results, const char *path, struct t
 int ts_store_check_schema(const struct ts_place *at, const cJSON *value, const char *prefix,
                           struct ts_err *err)
 {
-    const char *text;
-    size_t length = strlen(prefix);
-    if (cJSON_IsString(value) && strncmp(value->valuestring, prefix, length) == 0) {
-        char *end;
-        text = value->valuestring + length;
-        long version = strtol(text, &end, 10);
-        bool number = *text >= '1' && *text <= '9' && *end == '\0';
-        if (number && version == TS_STORE_VERSION)
-            return 0;
-        if (number && version > TS_STORE_VERSION)
-            return ts_place_error(at, err, "%s is newer than this program understands (%d)",
-                                  value->valuestring, TS_STORE_VERSION);
-    }
-    char *wanted = ts_printf("\"%s%d\"", prefix, TS_STORE_VERSION);
-    ts_place_expected(at, value, wanted, err);
-    free(wanted);
-    return -1;
+    return ts_place_schema(at, value, prefix, TS_STORE_VERSION, err);
 }
 
 int ts_store_fault(const struct ts_place *at, struct ts_err *err)

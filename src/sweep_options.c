@@ -191,6 +191,13 @@ int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,
 
     if (read_options(read, from, err) < 0)
         return -1;
+    /* A results file is data, whoever wrote it: a command that stands there is told, never run. */
+    if (read->worker && !o->worker)
+        return ts_err_set(
+            err, TS_EXIT_USAGE,
+            "%s: options.worker: the run's workers were started by a command, and none "
+            "that stands in a file is run; if you trust it, give it again: --worker '%s'",
+            o->resume, read->worker);
     /* The command line's go first. */
     if (o->spec_count == 0) {
         o->specs = read->specs;
@@ -207,7 +214,6 @@ int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,
     o->samples = o->samples ? o->samples : read->samples;
     o->precision = o->precision > 0 ? o->precision : read->precision;
     o->timeout_ns = o->timeout_ns ? o->timeout_ns : read->timeout_ns;
-    o->worker = o->worker ? o->worker : read->worker;
     o->rows_file = read->rows_file;
     o->rows_which = read->rows_which;
     return 0;

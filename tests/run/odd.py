@@ -144,12 +144,12 @@ def another_device_resumed(sweep):
     wait_until(lambda: len(sweep.jobs("time")) >= 9, SLOW_S, "visits")
     child.kill()
     child.wait()
-    words = [sweep.program, "run", "--resume", sweep.file, "-q"]
-    harness.run(words + ["-d", "0:1"], sweep.env, sweep.folder).expect_status(0)
+    worker = ("--devices", "2", "--delay", "15")
+    sweep.resume("-q", "-d", "0:1", worker=worker).expect_status(0)
     first, second = load_results(sweep.file)["runs"]
     expect(first["interrupted"] and not second["interrupted"], f"{first['interrupted']} {second['interrupted']}")
     expect(os.path.exists(sweep.part), "the journal of the unfinished run is gone")
-    harness.run(words + ["-d", "0:0"], sweep.env, sweep.folder).expect_status(0)
+    sweep.resume("-q", "-d", "0:0", worker=worker).expect_status(0)
     first, second = load_results(sweep.file)["runs"]
     bad = [row_name(row) for row in first["rows"] if outcome(row) != "ok"]
     expect(not first["interrupted"] and not bad and not os.path.exists(sweep.part), f"{bad}")

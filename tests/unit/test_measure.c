@@ -359,6 +359,14 @@ static void test_clock_json(void **state)
     assert_string_equal(ts_json_string(json, "source", ""), "host");
     assert_true(cJSON_IsNull(ts_json_get(json, "host_ratio")));
     cJSON_Delete(json);
+    /* A run that was stopped before the audit: its continuation must see that there was none. */
+    struct ts_clock unaudited = {0};
+    json = ts_clock_to_json(&unaudited);
+    assert_true(cJSON_IsNull(ts_json_get(json, "tick_ns")));
+    ts_clock_from_json(&back, json);
+    assert_int_equal(back.tick_ns, 0);
+    assert_int_equal(back.floor_ns, 0);
+    cJSON_Delete(json);
 }
 
 /* ---- a visit ---- */
