@@ -225,15 +225,16 @@ def disturbed_visits_are_made_again(sweep):
                f"{row_name(row)}: {row['time']['stop']}")
         expect(("drift" in row["time"]["flags"]) == (row["time"]["disturbed"] > 0), f"{row['time']['flags']}")
     sweep.forget()
-    child = sweep.start(*words, "-o", os.path.join(sweep.folder, "2.json"), output=False,
-                        worker=("--disturbed", "--delay-time", "5"))
-    part = os.path.join(sweep.folder, "2.json.part")
+    worker = ("--disturbed", "--delay-time", "5")
+    sweep.file = os.path.join(sweep.folder, "2.json")
+    part = sweep.file + ".part"
+    child = sweep.start(*words, worker=worker)
     wait_until(lambda: os.path.exists(part) and '{"drop"' in open(part, encoding="utf-8").read(), SLOW_S, "a drop")
     child.kill()
     child.wait()
     dropped = sum(line["drop"]["visits"] for line in harness.load_journal(part) if "drop" in line)
     told = sum(1 for line in harness.load_journal(part) if "visit" in line)
-    harness.run([sweep.program, "run", "--resume", part[:-5], "-q"], sweep.env, sweep.folder).expect_status(0)
+    harness.run(sweep.resuming("-q", file=part[:-5]), sweep.env, sweep.folder).expect_status(0)
     (run,) = load_results(part[:-5])["runs"]
     expect(dropped > 0 and told > dropped and run["sentinel"], f"{told} visits, {dropped} dropped")
 
