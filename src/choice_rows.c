@@ -1,9 +1,10 @@
-/* sweep_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file
+/* choice_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file
  * names. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep_private.h"
+#include "choice.h"
+#include "store.h"
 #include "verdict.h"
 
 struct ts_row_filter {
