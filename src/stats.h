@@ -53,7 +53,7 @@ struct ts_variance_prior {
 /* Fits the prior to count sample variances (> 0) with df[i] > 0 degrees of freedom by the moments
  * of log variance (Smyth 2004, Linear models and empirical Bayes methods, section 6.2). Below
  * TS_PRIOR_LEAST rows the moments say too little: df 0. */
-enum { TS_PRIOR_LEAST = 5 };
+enum { TS_PRIOR_LEAST = 10 };
 struct ts_variance_prior ts_variance_prior_fit(const double *variance, const double *df,
                                                size_t count);
 

@@ -42,6 +42,7 @@ static const struct scenario scenarios[] = {
     {"half changed by 10 %, control of a quarter", 40, 5, 1, 1, .01, 4, .01, .005, .02, .1, .25, .5,
      .0953},
     {"three rows, noisy", 3, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0},
+    {"twelve rows, noisy", 12, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0},
     {"eight rows, noisy", 8, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0},
     {"400 rows, very noisy", 400, 5, 1, 1, .04, 3, .04, .01, .02, .2, .3, .05, .1823},
     {"3 visits", 40, 3, 1, 1, .02, 4, .02, 0, 0, .1, 0, .1, .0953},
