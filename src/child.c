@@ -5,8 +5,10 @@
  * it, and talk is told before lines, so what a job printed comes before the line that ends the job.
  * Children take turns. A wait sleeps only in ppoll, with our signals and SIGCHLD blocked
  * outside of it, so none of them can slip in between the last look and the sleep. */
-#define _GNU_SOURCE /* ppoll, pipe2: in POSIX since 2024 */
+#define _GNU_SOURCE /* pipe2: in POSIX since 2024 */
 #include "child.h"
+
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +25,8 @@
 #define MAX_LINE ((size_t)64 << 20)
 #define READ_CHUNK ((size_t)64 << 10) /* a pipe's capacity: one read empties it */
 #define REAP_PATIENCE_NS 1000000000LL
-#define NS_PER_S 1000000000LL
+/* So long a shell command may go on after a signal: within it the program has to end, too. */
+#define SHELL_PATIENCE_NS 1500000000LL
 
 extern char **environ;
 
@@ -55,107 +58,7 @@ struct ts_child {
     siginfo_t fate;
 };
 
-/* ---- signals ---- */
-
-static volatile sig_atomic_t signal_first, signal_seen;
-static int signal_told; /* how many of them were events */
-
-static void on_stop_signal(int number)
-{
-    if (!signal_first)
-        signal_first = number;
-    if (signal_seen < 1000)
-        signal_seen = signal_seen + 1;
-}
-
-/* Nothing to do: that it is handled at all makes ppoll return. */
-static void on_child_signal(int number)
-{
-    (void)number;
-}
-
-/* A writer that finds its pipe closed gets EPIPE instead of dying. */
-static void ignore_sigpipe(void)
-{
-    struct sigaction action = {.sa_handler = SIG_IGN};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGPIPE, &action, NULL);
-}
-
-/* A session that ends stops the run as SIGTERM does, unless nohup asked to live on. */
-static void handle_hangup(const struct sigaction *action)
-{
-    struct sigaction before;
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(SIGHUP, action, NULL);
-}
-
-void ts_signals_install(void)
-{
-    /* No SA_RESTART: a slow call ends, and its caller looks at the flag. */
-    struct sigaction action = {.sa_handler = on_stop_signal};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    handle_hangup(&action);
-    ignore_sigpipe();
-}
-
-int ts_signal_pending(void)
-{
-    return signal_first;
-}
-
-int ts_signal_count(void)
-{
-    return signal_seen;
-}
-
-/* Between hold and release no signal of ours is delivered but in held_poll. SIGCHLD is handled only
- * here, so that it does not cut short somebody else's sleep. */
-struct held {
-    sigset_t before;
-    struct sigaction child_before;
-};
-
-static void hold_signals(struct held *held)
-{
-    struct sigaction action = {.sa_handler = on_child_signal, .sa_flags = SA_NOCLDSTOP};
-    sigset_t ours;
-    sigemptyset(&action.sa_mask);
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigaddset(&ours, SIGHUP);
-    sigaddset(&ours, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &ours, &held->before);
-    sigaction(SIGCHLD, &action, &held->child_before);
-}
-
-static void release_signals(const struct held *held)
-{
-    sigaction(SIGCHLD, &held->child_before, NULL);
-    sigprocmask(SIG_SETMASK, &held->before, NULL);
-}
-
-/* Sleeps until a descriptor is ready, a signal came or until_ns passed. Without any of these all
- * revents are 0. */
-static void held_poll(const struct held *held, struct pollfd *fds, size_t count, int64_t until_ns)
-{
-    sigset_t open = held->before;
-    sigdelset(&open, SIGINT);
-    sigdelset(&open, SIGTERM);
-    sigdelset(&open, SIGHUP);
-    sigdelset(&open, SIGCHLD);
-    struct timespec rest = {0, 0};
-    if (until_ns != INT64_MAX) {
-        int64_t now_ns = ts_now_ns(), rest_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-        rest = (struct timespec){(time_t)(rest_ns / NS_PER_S), (long)(rest_ns % NS_PER_S)};
-    }
-    if (ppoll(fds, (nfds_t)count, until_ns == INT64_MAX ? NULL : &rest, &open) <= 0)
-        for (size_t i = 0; i < count; i++)
-            fds[i].revents = 0;
-}
+static int signal_told; /* how many signals were events */
 
 /* ---- start ---- */
 
@@ -243,7 +146,7 @@ struct ts_child *ts_child_open(const char *const *argv, struct ts_err *err)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, talk[2] = {-1, -1}, failed = 0;
     struct ts_child *child = ts_alloc(1, sizeof(*child));
-    ignore_sigpipe();
+    ts_signals_ignore_pipe();
     if (open_pipe(in, 1) != 0 || open_pipe(out, 0) != 0 || open_pipe(talk, 0) != 0)
         failed = errno;
     if (!failed)
@@ -440,15 +343,15 @@ static bool any_ready(struct ts_child *const *children, size_t count)
 static void pump(struct ts_child *const *children, size_t count, int64_t until_ns, int signals_told,
                  struct pollfd *fds)
 {
-    struct held held;
-    hold_signals(&held);
+    struct ts_signals_held held;
+    ts_signals_hold(&held);
     for (size_t i = 0; i < count; i++)
         if (is_live(children[i]))
             look_for_end(children[i]);
-    bool now = any_ready(children, count) || signal_seen > signals_told;
+    bool now = any_ready(children, count) || ts_signal_count() > signals_told;
     size_t used = list_descriptors(children, count, fds);
-    held_poll(&held, fds, used, now ? 0 : until_ns);
-    release_signals(&held);
+    ts_signals_poll(&held, fds, used, now ? 0 : until_ns);
+    ts_signals_release(&held);
     for (size_t i = 0; i < count; i++) {
         struct ts_child *child = children[i];
         if (!is_live(child))
@@ -516,8 +419,8 @@ static void wait_event(struct ts_child *const *children, size_t count, int64_t u
     struct pollfd *fds = ts_alloc(3 * count, sizeof(*fds));
     *event = (struct ts_event){.kind = TS_EVENT_TIMEOUT, .exit_code = -1};
     for (;;) {
-        if (with_signals && signal_seen > signal_told) {
-            signal_told = signal_seen;
+        if (with_signals && ts_signal_count() > signal_told) {
+            signal_told = ts_signal_count();
             event->kind = TS_EVENT_SIGNAL;
             break;
         }
@@ -526,7 +429,7 @@ static void wait_event(struct ts_child *const *children, size_t count, int64_t u
             break;
         }
         pump(children, count, until_ns, with_signals ? signal_told : INT_MAX, fds);
-        if (with_signals && signal_seen > signal_told)
+        if (with_signals && ts_signal_count() > signal_told)
             continue;
         bool late = ts_now_ns() >= until_ns;
         if (take_turn(children, count, event)) {
@@ -553,9 +456,9 @@ void ts_child_wait(struct ts_child *const *children, size_t count, int64_t until
  * even heed SIGKILL. Returns its wait status, or -1. */
 static int reap(pid_t pid, int64_t until_ns)
 {
-    struct held held;
+    struct ts_signals_held held;
     int status = -1;
-    hold_signals(&held);
+    ts_signals_hold(&held);
     for (;;) {
         pid_t got = waitpid(pid, &status, WNOHANG);
         if (got == pid)
@@ -563,9 +466,9 @@ static int reap(pid_t pid, int64_t until_ns)
         status = -1;
         if ((got < 0 && errno != EINTR) || ts_now_ns() >= until_ns)
             break;
-        held_poll(&held, NULL, 0, until_ns);
+        ts_signals_poll(&held, NULL, 0, until_ns);
     }
-    release_signals(&held);
+    ts_signals_release(&held);
     return status;
 }
 
@@ -598,38 +501,67 @@ void ts_child_finish(struct ts_child *child, int grace_ms)
     ts_child_close(child);
 }
 
-/* Waits for a shell command; a signal that comes meanwhile is passed on to it, because it may have
- * reached this process alone. */
-static int wait_for_shell(pid_t pid)
+/* ---- shell commands ---- */
+
+/* Are we in the foreground of a terminal? Then its Ctrl-C reaches a command in our own group, which
+ * can also ask for a password there; one in a group of its own would be stopped for that. */
+static bool holds_terminal(void)
 {
-    struct held held;
-    int status, passed = signal_seen;
-    hold_signals(&held);
-    for (;;) {
-        pid_t got = waitpid(pid, &status, WNOHANG);
-        if (got == pid)
-            break;
-        if (got < 0 && errno != EINTR) {
-            status = -1;
-            break;
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    bool holds = fd >= 0 && tcgetpgrp(fd) == getpgrp();
+    if (fd >= 0)
+        close(fd);
+    return holds;
+}
+
+/* Has it ended? Not reaped yet, so that its process group cannot be somebody else's. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t fate = {0};
+    int failed = waitid(P_PID, (id_t)pid, &fate, WEXITED | WNOHANG | WNOWAIT);
+    return failed ? errno != EINTR : fate.si_pid == pid;
+}
+
+/* target: process id, or minus that of a group. A signal that comes meanwhile is passed on, because
+ * it may have reached this process alone; what does not heed it is killed, at a second one at once.
+ */
+static int wait_for_shell(pid_t pid, pid_t target)
+{
+    struct ts_signals_held held;
+    int status = -1, begun = ts_signal_count();
+    bool told = false, killed = false;
+    int64_t kill_ns = INT64_MAX;
+    ts_signals_hold(&held);
+    while (!has_ended(pid)) {
+        int came = ts_signal_count() - begun;
+        if (told && !killed && (came > 1 || ts_now_ns() >= kill_ns)) {
+            kill(target, SIGKILL);
+            killed = true;
+            kill_ns = INT64_MAX;
+        } else if (!told && came > 0) {
+            kill(target, ts_signal_last());
+            told = true;
+            kill_ns = ts_now_ns() + SHELL_PATIENCE_NS;
+        } else {
+            ts_signals_poll(&held, NULL, 0, kill_ns);
         }
-        if (signal_seen > passed) {
-            passed = signal_seen;
-            kill(pid, signal_first);
-        }
-        held_poll(&held, NULL, 0, INT64_MAX);
     }
-    release_signals(&held);
+    if (told && target < 0)
+        kill(target, SIGKILL); /* what a shell that heeded the signal left behind */
+    if (waitpid(pid, &status, 0) != pid)
+        status = -1;
+    ts_signals_release(&held);
     return status;
 }
 
 int ts_child_shell(const char *command)
 {
     const char *argv[] = {"/bin/sh", "-c", command, NULL};
+    bool own_group = !holds_terminal();
     pid_t pid;
-    if (spawn(&pid, argv, (const int[3]){STDIN_FILENO, STDERR_FILENO, STDERR_FILENO}, false) != 0)
+    if (spawn(&pid, argv, (const int[3]){STDIN_FILENO, STDERR_FILENO, STDERR_FILENO}, own_group))
         return -1;
-    int status = wait_for_shell(pid);
+    int status = wait_for_shell(pid, own_group ? -pid : pid);
     if (status == -1)
         return -1;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

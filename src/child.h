@@ -44,14 +44,9 @@ struct ts_event {
 void ts_child_wait(struct ts_child *const *children, size_t count, int64_t until_ns,
                    struct ts_event *event);
 
-/* SIGINT, SIGTERM and SIGHUP: from now on they only set a flag (and wake ts_child_wait); SIGPIPE is
- * ignored. A second signal while the first is pending sets `twice`. */
-void ts_signals_install(void);
-int ts_signal_pending(void); /* 0, or the signal's number */
-int ts_signal_count(void);
-
 /* Runs a command by /bin/sh -c, inherits stdio (stdout goes to stderr), returns its wait status's
- * exit code, 128+signal, or -1. */
+ * exit code, 128+signal, or -1. A signal of signals.h is passed on to it; when it does not end
+ * within 1.5 s, or at a second signal, it is killed. */
 int ts_child_shell(const char *command);
 
 #endif

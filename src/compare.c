@@ -100,6 +100,13 @@ static size_t kinds_on(const struct ts_compare *compare, enum ts_side side)
     return kinds;
 }
 
+/* Asked for some rows only: `run --rows`. */
+static bool is_partial(const struct ts_run *run)
+{
+    return ts_json_string(run->options, "rows_file", NULL) ||
+           ts_json_string(run->options, "rows_which", NULL);
+}
+
 /* With --across-devices the only device of one side meets the only one of the other. */
 static void group_runs(struct ts_compare *compare)
 {
@@ -121,6 +128,8 @@ static void group_runs(struct ts_compare *compare)
         run->device = d;
         run->in_group = device->run_count[TS_BASE] + device->run_count[TS_NEW];
         device->example[run->side] = run->run;
+        device->partial[run->side] = is_partial(run->run) && (device->run_count[run->side] == 0 ||
+                                                              device->partial[run->side]);
         device->run_count[run->side]++;
         device->run_side =
             ts_realloc(device->run_side, run->in_group + 1, sizeof(*device->run_side));

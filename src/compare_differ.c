@@ -74,7 +74,9 @@ static const struct {
     size_t offset;
     const char * not [8];
 } objects[] = {
-    {"option", offsetof(struct ts_run, options), {"specs", "devices", "anonymous", "budget_ns"}},
+    {"option",
+     offsetof(struct ts_run, options),
+     {"specs", "devices", "anonymous", "budget_ns", "rows_file", "rows_which"}},
     {"environment", offsetof(struct ts_run, environment), {NULL}},
 };
 

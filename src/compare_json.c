@@ -101,6 +101,17 @@ static void add_devices(cJSON *document, const struct ts_compare *compare)
 
 /* ---- rows ---- */
 
+static void add_reason(cJSON *object, const struct ts_row *row)
+{
+    if (!row->reason.code) {
+        ts_json_add_null(object, "reason");
+        return;
+    }
+    cJSON *reason = ts_json_add_object(object, "reason");
+    ts_json_add_string(reason, "code", row->reason.code);
+    ts_json_add_string(reason, "text", row->reason.text ? row->reason.text : "");
+}
+
 static void add_half(cJSON *row, const char *key, const struct ts_compare_half *half)
 {
     if (!half) {
@@ -109,13 +120,7 @@ static void add_half(cJSON *row, const char *key, const struct ts_compare_half *
     }
     cJSON *object = ts_json_add_object(row, key);
     ts_json_add_string(object, "status", ts_status_name(half->row.status));
-    if (half->row.reason.code) {
-        cJSON *reason = ts_json_add_object(object, "reason");
-        ts_json_add_string(reason, "code", half->row.reason.code);
-        ts_json_add_string(reason, "text", half->row.reason.text ? half->row.reason.text : "");
-    } else {
-        ts_json_add_null(object, "reason");
-    }
+    add_reason(object, &half->row);
     add_time(object, "median_ns", ts_compare_time_ns(half));
     ts_json_add_int(object, "runs", (int64_t)half->run_count);
     ts_json_add_int(object, "visits", (int64_t)half->visit_count);
@@ -175,6 +180,8 @@ static void add_row(cJSON *rows, const struct ts_compare *compare, const struct 
     add_names(object, row->names);
     ts_json_add_string(object, "variant", row->names->variant);
     ts_json_add_item(object, "params", ts_values_to_json(&row->names->params));
+    ts_json_add_string(object, "status", ts_status_name(row->names->status));
+    add_reason(object, row->names);
     ts_json_add_int(object, "device", (int64_t)row->device);
     ts_json_add_string(object, "verdict", ts_outcome_kinds[row->outcome].name);
     if (row->judged)

@@ -53,16 +53,17 @@ static const enum ts_outcome outcome_table[STATE_COUNT][STATE_COUNT] = {
                  [FAILING] = TS_OUT_STILL_FAILING},
 };
 
-static enum state state_of(const struct ts_compare_half *half)
+static enum state state_of(const struct ts_compare_row *row, enum ts_side side)
 {
+    const struct ts_compare_half *half = row->side[side];
     if (!half)
-        return ABSENT;
-    const struct ts_row *row = &half->row;
-    if (ts_status_is_finding(row->status))
+        return row->asked[side] ? ABSENT : UNMEASURED;
+    const struct ts_row *facts = &half->row;
+    if (ts_status_is_finding(facts->status))
         return FAILING;
-    if (row->status == TS_OK)
+    if (facts->status == TS_OK)
         return half->visit_count > 0 ? TIMED : UNMEASURED;
-    bool budget = row->reason.code && strcmp(row->reason.code, "budget") == 0;
+    bool budget = facts->reason.code && strcmp(facts->reason.code, "budget") == 0;
     return budget ? UNMEASURED : IMPOSSIBLE;
 }
 
@@ -77,9 +78,8 @@ void ts_compare_set_outcomes(struct ts_compare *compare)
 {
     for (size_t i = 0; i < compare->row_count; i++) {
         struct ts_compare_row *row = &compare->rows[i];
-        row->outcome =
-            row->judged ? judged_outcomes[row->judged->verdict]
-                        : outcome_table[state_of(row->side[TS_BASE])][state_of(row->side[TS_NEW])];
+        row->outcome = row->judged ? judged_outcomes[row->judged->verdict]
+                                   : outcome_table[state_of(row, TS_BASE)][state_of(row, TS_NEW)];
         compare->count[row->outcome]++;
     }
 }
@@ -353,6 +353,8 @@ static void add_row(struct ts_compare *compare, const struct ref *refs, size_t c
         take_visits(row->side[TS_NEW], refs + base, count - base, confirmed);
     row->names = row->side[TS_NEW] ? &row->side[TS_NEW]->row : &row->side[TS_BASE]->row;
     row->device = refs[0].run->device;
+    for (int s = TS_BASE; s <= TS_NEW; s++)
+        row->asked[s] = !compare->devices[row->device].partial[s];
     find_control(row, refs, count);
 }
 
@@ -373,7 +375,7 @@ static bool has_processes(const struct ts_compare_half *half)
 
 static bool is_timed(const struct ts_compare_row *row)
 {
-    return state_of(row->side[TS_BASE]) == TIMED && state_of(row->side[TS_NEW]) == TIMED;
+    return state_of(row, TS_BASE) == TIMED && state_of(row, TS_NEW) == TIMED;
 }
 
 static enum ts_level level_of(const struct ts_compare *compare, size_t device)

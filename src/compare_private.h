@@ -71,6 +71,7 @@ struct ts_compare_row {
     const struct ts_row *names;      /* of the side where it is */
     size_t device, in_case;          /* indices */
     struct ts_compare_half *side[2]; /* NULL: no row */
+    bool asked[2];                   /* side's runs were to have it */
     enum ts_outcome outcome;
     struct ts_judge_pair *judged;   /* NULL: not timed on both sides */
     bool same_binary, same_build;   /* why it is in the control */
@@ -87,6 +88,8 @@ struct ts_compare_device {
     struct ts_judge_group group;
     enum ts_side *run_side;
     size_t same_binary, same_build; /* rows of the control, by what says so */
+    bool partial[2]; /* every run of the side was asked for some rows only (run --rows): a row that
+                      * it lacks says nothing */
 };
 
 struct ts_compare_case {

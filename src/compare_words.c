@@ -38,7 +38,9 @@ static bool is_listed(const struct ts_compare *compare, const struct ts_compare_
 {
     if (row->outcome == TS_OUT_INCONCLUSIVE && !row->fails)
         return fabs(log(row->judged->ratio.mid)) > log1p(compare->options.threshold);
-    return row->fails || ts_outcome_kinds[row->outcome].listed;
+    bool told =
+        (row->side[TS_BASE] || row->asked[TS_BASE]) && (row->side[TS_NEW] || row->asked[TS_NEW]);
+    return row->fails || (told && ts_outcome_kinds[row->outcome].listed);
 }
 
 size_t *ts_compare_order(const struct ts_compare *compare, bool all, size_t *count)

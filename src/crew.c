@@ -1,12 +1,19 @@
 /* crew.c: workers: starting, deadlines, replies. */
 #include "crew.h"
 
+#include "reply.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TALK_BYTES (64 * 1024)
 #define GRACE_MS 200
+/* The reference's time does not count against the deadline, but one that takes so many deadlines is
+ * stuck. */
+#define REFERENCE_TIMEOUTS 10
+/* At least so long a worker may take to say its first line and to take its device. */
+#define START_NS 10000000000LL
 /* A wait that returns so late was not asleep but stopped. */
 #define STOPPED_NS 500000000
 
@@ -17,9 +24,11 @@ struct hand {
     int64_t opening_id; /* the crew's own `open` job, while it is in flight */
     int64_t job_id;     /* the caller's job in flight, 0: none */
     int64_t deadline_ns;
-    int64_t left_ns; /* while the reference computes: what was left of the deadline; -1: it runs */
+    int64_t left_ns; /* while the reference computes, which has a deadline of its own: what was left
+                      * of the job's; else -1 */
     int done;        /* prove and time jobs */
     bool began;      /* the worker has told a stage of the job in flight */
+    enum ts_job_verb verb;
     char stage[16];
     struct ts_text talk;
     char **sources; /* digests it has */
@@ -107,10 +116,25 @@ static void send_job(struct ts_crew *crew, struct hand *hand, struct ts_job *job
     free(line);
 }
 
+/* A process that starts and a driver that wakes up are no job: a short --timeout is not meant for
+ * them. */
+static int64_t timeout_of(const struct ts_crew *crew, const struct hand *hand)
+{
+    bool starts = !hand->hello || hand->opening_id != 0 || hand->verb == TS_JOB_DEVICES ||
+                  hand->verb == TS_JOB_OPEN;
+
+    return starts && crew->timeout_ns < START_NS ? START_NS : crew->timeout_ns;
+}
+
 static void start_deadline(struct ts_crew *crew, struct hand *hand)
 {
-    hand->deadline_ns = ts_now_ns() + crew->timeout_ns;
+    hand->deadline_ns = ts_now_ns() + timeout_of(crew, hand);
     hand->left_ns = -1;
+}
+
+static int64_t reference_timeout_ns(const struct ts_crew *crew)
+{
+    return REFERENCE_TIMEOUTS * crew->timeout_ns;
 }
 
 void ts_crew_send(struct ts_crew *crew, size_t seat, struct ts_job *job, const char *const *digests,
@@ -124,6 +148,7 @@ void ts_crew_send(struct ts_crew *crew, size_t seat, struct ts_job *job, const c
     }
     send_job(crew, hand, job);
     hand->job_id = job->id;
+    hand->verb = job->verb;
     memcpy(hand->stage, "build", sizeof("build"));
     hand->talk.length = 0;
     hand->began = false;
@@ -295,7 +320,7 @@ static bool lose_late(struct ts_crew *crew, size_t seat, struct ts_reply *reply)
     const char *code = !strcmp(stage, "time")    ? "time"
                        : !strcmp(stage, "build") ? "build"
                                                  : "prove";
-    double limit_s = (double)crew->timeout_ns * 1e-9;
+    double limit_s = (double)timeout_of(crew, hand) * 1e-9;
 
     if (!hand->hello)
         return lose(crew, seat, TS_CRASHED, "connection",
@@ -303,6 +328,11 @@ static bool lose_late(struct ts_crew *crew, size_t seat, struct ts_reply *reply)
     if (hand->opening_id)
         return lose(crew, seat, TS_CRASHED, "connection",
                     ts_printf("the worker did not take its device within %g s", limit_s), reply);
+    if (hand->left_ns >= 0)
+        return lose(crew, seat, TS_TIMEOUT, code,
+                    ts_printf("the reference was not done after %g s",
+                              (double)reference_timeout_ns(crew) * 1e-9),
+                    reply);
     return lose(crew, seat, TS_TIMEOUT, code, ts_printf("not done after %g s", limit_s), reply);
 }
 
@@ -318,7 +348,7 @@ static bool protocol_error(struct ts_crew *crew, size_t seat, const char *line,
 
 /* ---- lines ---- */
 
-static void take_stage(struct hand *hand, const char *stage)
+static void take_stage(const struct ts_crew *crew, struct hand *hand, const char *stage)
 {
     int64_t now = ts_now_ns();
     bool reference = !strcmp(stage, "reference");
@@ -327,6 +357,7 @@ static void take_stage(struct hand *hand, const char *stage)
     snprintf(hand->stage, sizeof(hand->stage), "%s", stage);
     if (reference && hand->left_ns < 0) {
         hand->left_ns = hand->deadline_ns > now ? hand->deadline_ns - now : 0;
+        hand->deadline_ns = now + reference_timeout_ns(crew);
     } else if (!reference && hand->left_ns >= 0) {
         hand->deadline_ns = now + hand->left_ns;
         hand->left_ns = -1;
@@ -354,12 +385,22 @@ static bool take_opened(struct ts_crew *crew, size_t seat, const cJSON *line,
 static bool take_done(struct ts_crew *crew, size_t seat, cJSON *line, struct ts_reply *reply)
 {
     struct hand *hand = &crew->hands[seat];
+    const char *done = ts_json_string(line, "done", "");
+    struct ts_err damage = {0};
 
-    if (!strcmp(ts_json_string(line, "done", ""), "error"))
+    if (!strcmp(done, "error"))
         return lose(crew, seat, TS_CRASHED, "protocol",
-                    ts_printf("the worker does not understand its job: %s",
+                    ts_printf("the worker does not understand its job: %.1000s",
                               ts_json_string(line, "text", "?")),
                     reply);
+    if (strcmp(done, ts_job_verb_name(hand->verb)) != 0)
+        return lose(crew, seat, TS_CRASHED, "protocol",
+                    ts_printf("the worker answered \"%.100s\" to \"%s\"", done,
+                              ts_job_verb_name(hand->verb)),
+                    reply);
+    if (ts_reply_check(line, hand->verb, &damage) < 0)
+        return lose(crew, seat, TS_CRASHED, "protocol",
+                    ts_printf("the worker's answer is damaged: %s", damage.text), reply);
     reply->kind = TS_REPLY_DONE;
     reply->seat = seat;
     reply->ordinal = hand->ordinal;
@@ -380,7 +421,7 @@ static bool take_parsed(struct ts_crew *crew, size_t seat, cJSON *line, const ch
     if (!ts_json_get(line, "job") || (id != hand->job_id && id != hand->opening_id) || id == 0)
         return protocol_error(crew, seat, text, reply);
     if (stage && id == hand->job_id) {
-        take_stage(hand, stage);
+        take_stage(crew, hand, stage);
         return false;
     }
     if (!ts_json_string(line, "done", NULL))
@@ -427,8 +468,7 @@ static int64_t next_deadline(const struct ts_crew *crew, int64_t until_ns)
 {
     for (size_t i = 0; i < TS_CREW_SEATS; i++) {
         const struct hand *hand = &crew->hands[i];
-        if (hand->child && (hand->job_id || hand->opening_id) && hand->left_ns < 0 &&
-            hand->deadline_ns < until_ns)
+        if (hand->child && (hand->job_id || hand->opening_id) && hand->deadline_ns < until_ns)
             until_ns = hand->deadline_ns;
     }
     return until_ns;
@@ -440,8 +480,8 @@ static bool check_deadlines(struct ts_crew *crew, struct ts_reply *reply)
 
     for (size_t i = 0; i < TS_CREW_SEATS; i++) {
         struct hand *hand = &crew->hands[i];
-        if (hand->child && (hand->job_id || hand->opening_id) && hand->left_ns < 0 &&
-            hand->deadline_ns <= now && lose_late(crew, i, reply))
+        if (hand->child && (hand->job_id || hand->opening_id) && hand->deadline_ns <= now &&
+            lose_late(crew, i, reply))
             return true;
     }
     return false;
@@ -476,6 +516,8 @@ static void forgive_stop(struct ts_crew *crew, int64_t asked_ns)
         struct hand *hand = &crew->hands[i];
         if (hand->child && hand->left_ns < 0)
             start_deadline(crew, hand);
+        else if (hand->child)
+            hand->deadline_ns = ts_now_ns() + reference_timeout_ns(crew);
     }
 }
 

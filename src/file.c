@@ -2,6 +2,8 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "file.h"
 
+#include "signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -119,7 +121,9 @@ static int replace_file(const char *path, mode_t mode, const char *bytes, size_t
                         struct ts_err *err)
 {
     int result = -1;
-    char *temporary = ts_printf("%s.tmp-%ld", path, (long)getpid());
+    /* Not made of the file's name, which may be as long as names can be. */
+    char *folder = ts_path_dir(path);
+    char *temporary = ts_printf("%s/.tilesweep-tmp-%ld", folder, (long)getpid());
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) {
         cannot_write(path, err);
@@ -135,6 +139,7 @@ static int replace_file(const char *path, mode_t mode, const char *bytes, size_t
     sync_folder_of(path);
     result = 0;
 out:
+    free(folder);
     free(temporary);
     return result;
 }
@@ -373,17 +378,17 @@ static void lock_sign(int fd)
         return; /* a lock without a name is still a lock */
 }
 
-/* Polls rather than blocks in flock, because nanosleep ends at a signal whatever SA_RESTART says.
- */
+/* Polls rather than blocks in flock, so that a signal is seen whenever it comes. */
 static int lock_wait(int fd, const char *path, struct ts_err *err)
 {
     const struct timespec pause = {0, LOCK_POLL_NS};
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot lock: %s", path, strerror(errno));
-        if (nanosleep(&pause, NULL) != 0 && errno == EINTR)
-            return ts_err_set(err, TS_EXIT_SIGINT, "%s: interrupted while waiting for the lock",
-                              path);
+        if (ts_signal_pending())
+            return ts_err_set(err, 128 + ts_signal_pending(),
+                              "%s: interrupted while waiting for the lock", path);
+        (void)nanosleep(&pause, NULL);
     }
     return 0;
 }

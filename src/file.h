@@ -8,7 +8,7 @@
  * folders. NULL with exit status 2 naming the file and the system's word. */
 char *ts_file_read(const char *path, size_t *length, struct ts_err *err);
 
-/* Writes to PATH.tmp-PID beside it, fsyncs, renames over PATH; the old file is intact until the
+/* Writes to a temporary file beside it, fsyncs, renames over PATH; the old file is intact until the
  * rename and after any failure, and its mode is kept. Missing folders are made. A symbolic link
  * stays and its target changes; a device or pipe (/dev/null) is written into. Exit status 4 on
  * failure. */

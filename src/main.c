@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "cmd/cmd.h"
 #include "nearest.h"
+#include "progress.h"
 #include "version.h"
 
 #include <errno.h>
@@ -110,14 +111,14 @@ int main(int argc, char **argv)
     if (err.exit_status) {
         status = err.exit_status;
         fflush(stdout);
-        fprintf(stderr, "tilesweep: %s\n", err.text);
+        ts_say("tilesweep: %s", err.text);
     }
     /* Output that was lost (disk full) is a failure, even when all else went well. */
     errno = 0;
     bool lost = ferror(stdout) != 0;
     if ((fflush(stdout) != 0 || lost) && (status == TS_EXIT_OK || status == TS_EXIT_FINDING)) {
-        fprintf(stderr, "tilesweep: cannot write standard output: %s\n",
-                errno ? strerror(errno) : "earlier output was lost");
+        ts_say("tilesweep: cannot write standard output: %s",
+               errno ? strerror(errno) : "earlier output was lost");
         status = TS_EXIT_SYSTEM;
     }
     return status;

@@ -119,16 +119,31 @@ void ts_progress_update(struct ts_progress *p, int64_t done, const char *best)
     draw(p, false);
 }
 
-void ts_progress_say(struct ts_progress *p, const char *format, ...)
+static void say(const char *format, va_list values)
 {
     struct ts_text text = {0};
-    va_list values;
-    va_start(values, format);
     ts_text_vprintf(&text, format, values);
-    va_end(values);
+    char *printable = ts_text_printable_lines(text.text);
+    fprintf(stderr, "%s\n", printable);
+    free(printable);
+    ts_text_free(&text);
+}
+
+void ts_progress_say(struct ts_progress *p, const char *format, ...)
+{
+    va_list values;
     bool again = p->shown;
     erase(p);
-    fprintf(stderr, "%s\n", text.text);
-    ts_text_free(&text);
+    va_start(values, format);
+    say(format, values);
+    va_end(values);
     draw(p, again);
+}
+
+void ts_say(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    say(format, values);
+    va_end(values);
 }

@@ -18,8 +18,12 @@ void ts_progress_close(struct ts_progress *p);
 void ts_progress_phase(struct ts_progress *p, const char *name, int64_t total);
 /* done units so far; best: the best so far in words ("local TX=32 TY=8 1.2 ms"), or NULL. */
 void ts_progress_update(struct ts_progress *p, int64_t done, const char *best);
-/* A line of talk that stays (a warning): erases the progress line, prints, redraws. No newline in
- * it. */
+/* A message that stays (a warning) while a progress line is on: erases the line, prints, redraws.
+ */
 void ts_progress_say(struct ts_progress *p, const char *format, ...) TS_PRINTF(2, 3);
+
+/* A message on standard error where no progress line is on. Here as there, what devices, drivers
+ * and files put into it cannot steer the terminal: control characters are shown as '?'. */
+void ts_say(const char *format, ...) TS_PRINTF(1, 2);
 
 #endif

@@ -170,6 +170,15 @@ double *ts_row_visit_medians(const struct ts_row *row, size_t first, size_t *cou
     return medians;
 }
 
+const char *ts_row_unreached(const struct ts_row *row)
+{
+    if (row->status == TS_PENDING)
+        return "not reached within the budget";
+    if (row->status == TS_OK && row->time.visit_count == 0)
+        return "proven right on the check sizes, not timed within the budget";
+    return NULL;
+}
+
 bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b)
 {
     return strcmp(a->benchmark, b->benchmark) == 0 && ts_values_equal(&a->size, &b->size) &&

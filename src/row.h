@@ -129,6 +129,10 @@ void ts_row_add_fresh_visit(struct ts_row *row, const int64_t *sample_ns, size_t
 /* Medians of the row's visits from visit `first` on, in ns, into a new array; *count of them. */
 double *ts_row_visit_medians(const struct ts_row *row, size_t first, size_t *count);
 
+/* Why the row of a run that is over has no times yet ("budget", in words): it was not proven, or
+ * not timed; NULL: it was. Not to be freed. */
+const char *ts_row_unreached(const struct ts_row *row);
+
 /* Same benchmark, size and problem: rows of one case. */
 bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b);
 

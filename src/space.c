@@ -82,6 +82,20 @@ static int take_size(const struct ts_spec *spec, const struct ts_values *given,
     return err->exit_status ? -1 : 0;
 }
 
+static int check_new_size(const struct ts_space *space, size_t index, struct ts_err *err)
+{
+    struct ts_text text = {0};
+
+    for (size_t i = 0; i < index && !err->exit_status; i++) {
+        if (!ts_values_equal(&space->sizes[i], &space->sizes[index]))
+            continue;
+        ts_values_print(&space->sizes[i], NULL, ",", &text);
+        ts_err_set(err, TS_EXIT_USAGE, "--size %s: given twice", text.text);
+    }
+    ts_text_free(&text);
+    return err->exit_status ? -1 : 0;
+}
+
 static int take_sizes(struct ts_space *space, const struct ts_selection *selection,
                       struct ts_err *err)
 {
@@ -95,7 +109,8 @@ static int take_sizes(struct ts_space *space, const struct ts_selection *selecti
     for (size_t i = 0; i < count; i++) {
         if (selection->size_count == 0)
             ts_values_copy(&space->sizes[i], &from[i]);
-        else if (take_size(spec, &selection->sizes[i], &space->sizes[i], err) != 0)
+        else if (take_size(spec, &selection->sizes[i], &space->sizes[i], err) != 0 ||
+                 check_new_size(space, i, err) != 0)
             return -1;
     }
     return 0;

@@ -162,6 +162,8 @@ double ts_student_two_sided(double t, double df)
 /* ---- intervals ---- */
 
 #define CONFIDENCE_UPPER 0.975 /* two-sided 95 % */
+/* From so many visits on order statistics alone reach the confidence (but for 1.25 % with five). */
+#define ORDER_VISITS 5
 
 static double *new_logs(const double *x, size_t count)
 {
@@ -183,11 +185,50 @@ static struct ts_interval interval_around(double mid, double mean_log, double ha
     };
 }
 
+/* P(B <= k) for B binomial (count, 1/2). */
+static double coin_tail(size_t count, size_t k)
+{
+    double term = pow(0.5, (double)count), sum = term;
+    for (size_t i = 1; i <= k; i++) {
+        term *= (double)(count - i + 1) / (double)i;
+        sum += term;
+    }
+    return sum;
+}
+
+/* Between the k-th and the (k+1)-th order statistics from either end (k from 1), the fraction of
+ * the way inwards at which coverage is what is wanted (Hettmansperger & Sheather 1986,
+ * formula 1.3). With five the range is all there is (93.75 %). */
+static struct ts_interval interval_by_order(const double *sorted, size_t count)
+{
+    const double wanted = 2.0 * CONFIDENCE_UPPER - 1.0;
+    size_t k = 1;
+    while (1.0 - 2.0 * coin_tail(count, k) >= wanted)
+        k++;
+    double outer = 1.0 - 2.0 * coin_tail(count, k - 1), inner = 1.0 - 2.0 * coin_tail(count, k);
+    double part = outer <= wanted ? 0.0 : (outer - wanted) / (outer - inner);
+    double way = (double)(count - k) * part / ((double)k + (double)(count - 2 * k) * part);
+    return (struct ts_interval){
+        .low = sorted[k - 1] + way * (sorted[k] - sorted[k - 1]),
+        .mid = ts_median(sorted, count),
+        .high = sorted[count - k] - way * (sorted[count - k] - sorted[count - k - 1]),
+        .known = true,
+    };
+}
+
 struct ts_interval ts_interval_of_visits(const double *visit_medians, size_t count)
 {
     double mid = ts_median(visit_medians, count);
     if (count < 2)
         return (struct ts_interval){mid, mid, mid, false};
+    if (count >= ORDER_VISITS) {
+        double *sorted = ts_alloc(count, sizeof(*sorted));
+        memcpy(sorted, visit_medians, count * sizeof(*sorted));
+        qsort(sorted, count, sizeof(*sorted), by_value);
+        struct ts_interval interval = interval_by_order(sorted, count);
+        free(sorted);
+        return interval;
+    }
     double *logs = new_logs(visit_medians, count);
     double mean = ts_mean(logs, count);
     double error = sqrt(ts_variance(logs, count) / (double)count);

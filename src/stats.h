@@ -22,9 +22,14 @@ struct ts_interval {
     bool known; /* false: too little data (fewer than two visits); low and high equal mid */
 };
 
-/* 95 % interval for the typical time of a row from the medians of its visits (all > 0): Student's t
- * on the logarithms with count-1 degrees of freedom. mid is the median of the medians; where it
- * lies outside, the interval is widened to hold it (low <= mid <= high always). */
+/* 95 % interval for the typical time of a row, the median of what its visits' medians (all > 0) are
+ * drawn from. From five visits on by order statistics, interpolated (T. P. Hettmansperger, S. J.
+ * Sheather, Confidence intervals based on interpolated order statistics, Statistics & Probability
+ * Letters 4, 1986), which hold whatever the distribution is: two modes, tails, samples that follow
+ * each other within a visit; with five it is the range, 93.75 %. Below that by Student's t on the
+ * logarithms with count-1 degrees of freedom. mid is the median of the medians; where it lies
+ * outside, the interval is widened to hold it (low <= mid <= high always).
+ * tests/simulate_intervals.c prints its coverage. */
 struct ts_interval ts_interval_of_visits(const double *visit_medians, size_t count);
 /* 95 % interval for the ratio a/b of two rows' typical times: Welch's t on the logarithms of the
  * visit medians (Welch 1947; Satterthwaite degrees of freedom). mid is the ratio of the medians,

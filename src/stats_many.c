@@ -62,7 +62,7 @@ double ts_trigamma_inverse(double y)
  * were not (tests/simulate_compare.c). */
 static double caution(size_t count)
 {
-    return 2.0 + 8.0 / (double)count;
+    return 2.0 + 16.0 / (double)count;
 }
 
 /* Standard error of the sample variance of x. */

@@ -136,16 +136,16 @@ static bool ended_regularly(const struct ts_run *run)
 /* The row as it is written: a borrowed view. False when it is left out. */
 static bool final_row(const struct ts_run *run, const struct ts_row *row, struct ts_row *view)
 {
-    static char code[] = "budget", unproven[] = "not reached within the budget",
-                untimed[] = "proven right on the check sizes, not timed within the budget";
-    bool pending = row->status == TS_PENDING;
+    static char code[] = "budget";
+    const char *unreached = ts_row_unreached(row);
     *view = *row;
-    if (!pending && (row->status != TS_OK || row->time.visit_count > 0))
+    if (!unreached)
         return true;
     if (!ended_regularly(run))
-        return !pending;
+        return row->status != TS_PENDING;
     view->status = TS_SKIPPED;
-    view->reason = (struct ts_reason){code, pending ? unproven : untimed};
+    view->reason =
+        (struct ts_reason){code, (char *)(uintptr_t)unreached}; /* a view frees nothing */
     return true;
 }
 

@@ -1,74 +1,27 @@
 /* store_replay.c: reading FILE.part back. */
 #define _POSIX_C_SOURCE 200809L
 #include "row_json.h"
+#include "row_map.h"
 #include "store_private.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "file.h"
 
-/* Rows of the current run by their key: open addressing, at most half full. Slots hold row + 1. */
-struct row_index {
-    size_t *slots;
-    size_t capacity, used;
-};
-
-static bool same_key(const struct ts_row *a, const struct ts_row *b)
+static void index_rebuild(struct ts_row_map *index, const struct ts_run *run)
 {
-    return ts_row_same_case(a, b) && strcmp(a->variant, b->variant) == 0 &&
-           ts_values_equal(&a->params, &b->params);
-}
+    bool is_new;
 
-static size_t hash_key(const struct ts_row *row)
-{
-    struct ts_text key = {0};
-    ts_row_map_key(row, &key);
-    size_t hash = (size_t)XXH3_64bits(key.text, key.length);
-    ts_text_free(&key);
-    return hash;
-}
-
-/* The slot of the row with the same key, or the empty one where it belongs. */
-static size_t *find_slot(const struct row_index *index, const struct ts_run *run,
-                         const struct ts_row *row)
-{
-    size_t at = hash_key(row) & (index->capacity - 1);
-    while (index->slots[at] && !same_key(&run->rows[index->slots[at] - 1], row))
-        at = (at + 1) & (index->capacity - 1);
-    return &index->slots[at];
-}
-
-static void index_grow(struct row_index *index, const struct ts_run *run)
-{
-    if (2 * (index->used + 1) <= index->capacity)
-        return;
-    struct row_index larger = {.capacity = index->capacity ? 2 * index->capacity : 64};
-    larger.slots = ts_alloc(larger.capacity, sizeof(*larger.slots));
-    larger.used = index->used;
-    for (size_t i = 0; i < index->capacity; i++)
-        if (index->slots[i])
-            *find_slot(&larger, run, &run->rows[index->slots[i] - 1]) = index->slots[i];
-    free(index->slots);
-    *index = larger;
-}
-
-static void index_rebuild(struct row_index *index, const struct ts_run *run)
-{
-    free(index->slots);
-    *index = (struct row_index){0};
-    for (size_t i = 0; i < run->row_count; i++) {
-        index_grow(index, run);
-        *find_slot(index, run, &run->rows[i]) = i + 1;
-        index->used++;
-    }
+    ts_row_map_free(index);
+    for (size_t i = 0; i < run->row_count; i++)
+        *ts_row_map_put(index, &run->rows[i], &is_new) = i;
 }
 
 struct journal_reader {
     struct ts_results *results;
-    struct ts_run *run; /* the current one; NULL before the first */
-    struct row_index index;
+    struct ts_run *run;      /* the current one; NULL before the first */
+    struct ts_row_map index; /* of the current run's rows */
 };
 
 static int take_opening(struct journal_reader *reader, const struct ts_place *at,
@@ -122,19 +75,18 @@ static int take_row(struct journal_reader *reader, const struct ts_place *at, co
         return -1;
     if (ts_row_from_json(&row, value, err) != 0)
         return ts_store_fault(at, err);
-    index_grow(&reader->index, reader->run);
-    size_t *slot = find_slot(&reader->index, reader->run, &row);
-    if (!*slot) {
-        *slot = ts_run_add_row(reader->run) + 1;
-        reader->index.used++;
+    bool is_new;
+    size_t *index = ts_row_map_put(&reader->index, &row, &is_new);
+    if (is_new) {
+        *index = ts_run_add_row(reader->run);
     } else { /* its visits stay */
-        struct ts_row *old = &reader->run->rows[*slot - 1];
+        struct ts_row *old = &reader->run->rows[*index];
         struct ts_time none = row.time;
         row.time = old->time;
         old->time = none;
         ts_row_free(old);
     }
-    reader->run->rows[*slot - 1] = row;
+    reader->run->rows[*index] = row;
     return 0;
 }
 
@@ -155,9 +107,9 @@ static struct ts_row *find_row(struct journal_reader *reader, const struct ts_pl
         ts_store_fault(at, err);
         return NULL;
     }
-    size_t slot = reader->index.capacity ? *find_slot(&reader->index, reader->run, &key) : 0;
-    if (slot)
-        found = &reader->run->rows[slot - 1];
+    const size_t *index = ts_row_map_find(&reader->index, &key);
+    if (index)
+        found = &reader->run->rows[*index];
     if (!found) {
         struct ts_text name = {0};
         ts_row_key(&key, &name);
@@ -286,7 +238,7 @@ int ts_journal_load(struct ts_results *results, const char *part_path, struct ts
         free(loaded.runs);
     else
         ts_results_free(&loaded);
-    free(reader.index.slots);
+    ts_row_map_free(&reader.index);
     free(text);
     return result;
 }

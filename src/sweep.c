@@ -7,6 +7,7 @@
 
 #include "file.h"
 #include "sweep_private.h"
+#include "table.h"
 
 #define DEFAULT_TIMEOUT_NS (60 * SECOND_NS)
 #define MAX_DEVICES 64
@@ -28,6 +29,10 @@ static int load_earlier(struct sweep *s, bool *from_part, struct ts_err *err)
         result = ts_results_load(&s->results, file, err);
     if (result == 0 && s->results.run_count == 0)
         return ts_err_set(err, TS_EXIT_USAGE, "%s: no run to go on with", file);
+    /* A run without an end was killed; it stays unfinished when another device's is gone on with.
+     */
+    for (size_t i = 0; i < s->results.run_count; i++)
+        s->results.runs[i].interrupted |= !s->results.runs[i].finished;
     return result;
 }
 
@@ -89,8 +94,11 @@ static void print_results(struct sweep *s)
 
     for (size_t i = 0; i < s->results.run_count; i++)
         ts_sweep_print_verdicts(&s->results.runs[i], s->options->verbose, &text);
-    if (text.text && !(s->options->quiet && to == stderr))
-        fputs(text.text, to);
+    if (text.text && !(s->options->quiet && to == stderr)) {
+        char *printable = ts_text_printable_lines(text.text);
+        fputs(printable, to);
+        free(printable);
+    }
     ts_text_free(&text);
 }
 
@@ -122,6 +130,9 @@ static int check_options(const struct ts_sweep_options *o, struct ts_err *err)
         {o->context_count > 0, "--context"},
     };
 
+    if ((o->output && !o->output[0]) || (o->resume && !o->resume[0]))
+        return ts_err_set(err, TS_EXIT_USAGE, "%s: expected the name of a file, got \"\"",
+                          o->resume ? "--resume" : "-o");
     for (size_t i = 0; o->resume && i < TS_COUNT(not_with_resume); i++) {
         if (not_with_resume[i].given)
             return ts_err_set(err, TS_EXIT_USAGE,
@@ -135,9 +146,10 @@ static int check_options(const struct ts_sweep_options *o, struct ts_err *err)
     return 0;
 }
 
-static int prepare(struct sweep *s, bool *from_part, struct ts_sweep_options *merged,
-                   struct ts_err *err)
+static int prepare(struct sweep *s, bool *from_part, struct ts_err *err)
 {
+    struct ts_sweep_options *merged = &s->merged.options;
+
     *merged = *s->options;
     s->options = merged;
     if (check_options(merged, err) < 0)
@@ -146,7 +158,7 @@ static int prepare(struct sweep *s, bool *from_part, struct ts_sweep_options *me
         if (load_earlier(s, from_part, err) < 0)
             return -1;
         const struct ts_run *last = &s->results.runs[s->results.run_count - 1];
-        if (ts_sweep_options_from_json(merged, last->options, err) < 0)
+        if (ts_sweep_options_from_json(&s->merged, last->options, err) < 0)
             return -1;
         if (!merged->seed_given)
             merged->seed = last->seed;
@@ -172,6 +184,19 @@ static int prepare(struct sweep *s, bool *from_part, struct ts_sweep_options *me
     return 0;
 }
 
+/* Measured once all the same; whoever set the machine up wants to know. */
+static void warn_of_twins(const struct ts_device_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ts_device *device = &list->devices[i],
+                               *twin = &list->devices[ts_devices_twin(list, i)];
+        if (twin != device)
+            ts_say("warning: device %d:%d is %d:%d again (%s); do two ICD files name one driver?",
+                   device->platform_index, device->device_index, twin->platform_index,
+                   twin->device_index, device->name);
+    }
+}
+
 static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
 {
     struct ts_device_list list = {0};
@@ -183,6 +208,7 @@ static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
     if (ts_devices_choose(&list, s->options->devices, s->options->device_count, chosen, MAX_DEVICES,
                           &count, err) < 0)
         goto out;
+    warn_of_twins(&list);
     if (ts_sweep_open_output(s, &list.devices[chosen[0]], count, from_part, err) < 0)
         goto out;
     s->progress = ts_progress_open(s->options->quiet);
@@ -196,7 +222,7 @@ static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
         /* Stopped by a failure: what was measured is kept. */
         struct ts_err ignored = {0};
         if (ts_sweep_save(s, &ignored) == 0 && s->options->quiet)
-            fprintf(stderr, "what was measured so far: %s\n", s->output);
+            ts_say("what was measured so far: %s", s->output);
     }
 out:
     ts_devices_free(&list);
@@ -222,17 +248,17 @@ static void free_sweep(struct sweep *s)
     ts_row_filter_free(s->filter);
     ts_results_free(&s->results);
     free(s->output);
+    ts_sweep_options_free_read(&s->merged);
 }
 
 int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err)
 {
     struct sweep s = {.options = options};
-    struct ts_sweep_options merged;
     bool from_part = false;
     int result = -1;
 
     ts_signals_install();
-    if (prepare(&s, &from_part, &merged, err) < 0)
+    if (prepare(&s, &from_part, err) < 0)
         goto out;
     if (options->setup && ts_child_shell(options->setup) != 0) {
         if (ts_signal_pending())
@@ -251,8 +277,12 @@ int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err)
     if (ts_signal_pending())
         result = 128 + ts_signal_pending();
 cleanup:
-    if (options->cleanup && ts_child_shell(options->cleanup) != 0)
-        fprintf(stderr, "tilesweep: --cleanup: the command failed: %s\n", options->cleanup);
+    /* A device left with locked clocks is no success, whatever was measured. */
+    if (options->cleanup && ts_child_shell(options->cleanup) != 0) {
+        ts_say("tilesweep: --cleanup: the command failed: %s", options->cleanup);
+        if (result == TS_EXIT_OK || result == TS_EXIT_FINDING)
+            result = ts_signal_pending() ? 128 + ts_signal_pending() : TS_EXIT_SYSTEM;
+    }
 out:
     free_sweep(&s);
     return result;

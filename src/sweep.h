@@ -63,8 +63,12 @@ int ts_devices_list(struct ts_device_list *list, const char *worker_command, int
 void ts_devices_free(struct ts_device_list *list);
 /* The file whose lock keeps a second tilesweep off the device; free() it. */
 char *ts_devices_lock_path(const struct ts_device_list *list, const struct ts_device *device);
+/* The first device of the list that is the same one (two ICD files that name one library); index
+ * itself when it is the first. */
+size_t ts_devices_twin(const struct ts_device_list *list, size_t index);
 /* The devices that `-d` names ("P:D", part of a name, "all"; none: the default) as indices into the
- * list; at most room; exit status 2 with the list when a name matches none or several. */
+ * list, each once; at most room; exit status 2 with the list when a name matches none or several.
+ */
 int ts_devices_choose(const struct ts_device_list *list, char **wanted, size_t wanted_count,
                       size_t *index, size_t room, size_t *chosen, struct ts_err *err);
 

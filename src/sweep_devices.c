@@ -7,6 +7,7 @@
 #include "crew.h"
 #include "file.h"
 #include "probe.h"
+#include "signals.h"
 #include "sweep.h"
 
 #define DEVICES_TIMEOUT_NS 60000000000LL
@@ -33,22 +34,27 @@ static void add_platform_fault(struct ts_device_list *list, const char *platform
     free(text);
 }
 
-static int read_devices(struct ts_device_list *list, const cJSON *platform, struct ts_err *err)
+/* A device whose facts are damaged is listed as a fault: the others can be used. */
+static void read_devices(struct ts_device_list *list, const cJSON *platform)
 {
     const cJSON *item, *items = ts_json_get(platform, "devices");
 
     cJSON_ArrayForEach(item, items)
     {
+        struct ts_err damage = {0};
+
         list->devices = ts_realloc(list->devices, list->count + 1, sizeof(*list->devices));
-        memset(&list->devices[list->count], 0, sizeof(*list->devices));
-        if (ts_device_from_json(&list->devices[list->count], item, err) < 0)
-            return -1;
-        list->count++;
+        if (ts_device_from_json(&list->devices[list->count], item, &damage) == 0) {
+            list->count++;
+            continue;
+        }
+        char *text = ts_printf("the worker told of a device that cannot be used: %s", damage.text);
+        add_fault(list, ts_json_string(platform, "name", "?"), text);
+        free(text);
     }
-    return 0;
 }
 
-static int read_list(struct ts_device_list *list, const cJSON *line, struct ts_err *err)
+static void read_list(struct ts_device_list *list, const cJSON *line)
 {
     const cJSON *platform, *platforms = ts_json_get(line, "platforms");
     const char *fault = ts_json_string(line, "fault", NULL);
@@ -61,10 +67,8 @@ static int read_list(struct ts_device_list *list, const cJSON *line, struct ts_e
         fault = ts_json_string(platform, "fault", NULL);
         if (fault)
             add_platform_fault(list, ts_json_string(platform, "name", "?"), fault);
-        if (read_devices(list, platform, err) < 0)
-            return -1;
+        read_devices(list, platform);
     }
-    return 0;
 }
 
 static const char *const no_device_hint =
@@ -91,13 +95,13 @@ static int ask(struct ts_device_list *list, struct ts_crew *crew, struct ts_err 
     struct ts_job job = {.verb = TS_JOB_DEVICES};
     struct ts_reply reply = {0};
     size_t seat;
-    int result;
+    int result = 0;
 
     if (ts_crew_hire(crew, &seat, err) < 0)
         return -1;
     ts_crew_call(crew, seat, &job, NULL, NULL, 0, &reply);
     if (reply.kind == TS_REPLY_DONE)
-        result = read_list(list, reply.line, err);
+        read_list(list, reply.line);
     else if (reply.kind == TS_REPLY_SIGNAL)
         result = ts_err_set(err, 128 + ts_signal_pending(), "interrupted");
     else
@@ -240,13 +244,49 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
-static bool matches(const struct ts_device *device, const char *wanted)
+/* Compared as text, so that no number is too large to be told from another. */
+static bool has_index(const struct ts_device *device, const char *wanted)
 {
-    int platform, index, end = 0;
+    char index[32];
 
-    if (sscanf(wanted, "%d:%d%n", &platform, &index, &end) == 2 && wanted[end] == '\0')
-        return device->platform_index == platform && device->device_index == index;
-    return contains(device->name, wanted) || contains(device->platform_name, wanted);
+    snprintf(index, sizeof(index), "%d:%d", device->platform_index, device->device_index);
+    return !strcmp(index, wanted);
+}
+
+static bool is_same(const struct ts_device *a, const struct ts_device *b)
+{
+    return a->id[0] && !strcmp(a->id, b->id);
+}
+
+size_t ts_devices_twin(const struct ts_device_list *list, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (is_same(&list->devices[i], &list->devices[index]))
+            return i;
+    }
+    return index;
+}
+
+/* How many devices the word names, a device that is listed twice counted once; *match is the first.
+ */
+static size_t find_devices(const struct ts_device_list *list, const char *wanted, size_t *match)
+{
+    size_t found = 0;
+
+    for (size_t i = list->count; i-- > 0;) {
+        const struct ts_device *device = &list->devices[i];
+
+        if (has_index(device, wanted)) {
+            *match = i;
+            return 1;
+        }
+        if (ts_devices_twin(list, i) != i ||
+            (!contains(device->name, wanted) && !contains(device->platform_name, wanted)))
+            continue;
+        *match = i;
+        found++;
+    }
+    return found;
 }
 
 static int tell_choice(const struct ts_device_list *list, const char *wanted, size_t found,
@@ -268,16 +308,22 @@ static int tell_choice(const struct ts_device_list *list, const char *wanted, si
     return -1;
 }
 
-static int add_index(size_t *index, size_t room, size_t *chosen, size_t device)
+/* One device is measured once, also when it is named twice or listed under two indices. */
+static void add_device(const struct ts_device_list *list, size_t *index, size_t room,
+                       size_t *chosen, size_t device)
 {
     for (size_t i = 0; i < *chosen; i++) {
-        if (index[i] == device)
-            return 0;
+        if (index[i] == device || is_same(&list->devices[index[i]], &list->devices[device]))
+            return;
     }
-    if (*chosen == room)
-        return -1;
-    index[(*chosen)++] = device;
-    return 0;
+    if (*chosen < room)
+        index[(*chosen)++] = device;
+}
+
+static void add_all(const struct ts_device_list *list, size_t *index, size_t room, size_t *chosen)
+{
+    for (size_t i = 0; i < list->count; i++)
+        add_device(list, index, room, chosen, i);
 }
 
 static size_t default_device(const struct ts_device_list *list)
@@ -294,23 +340,21 @@ int ts_devices_choose(const struct ts_device_list *list, char **wanted, size_t w
 {
     *chosen = 0;
     if (wanted_count == 0)
-        return add_index(index, room, chosen, default_device(list));
+        add_device(list, index, room, chosen, default_device(list));
     for (size_t w = 0; w < wanted_count; w++) {
-        bool all = !strcmp(wanted[w], "all");
-        size_t found = 0, match = 0;
+        size_t match = 0, found;
 
-        for (size_t i = 0; i < list->count; i++) {
-            if (all) {
-                add_index(index, room, chosen, i);
-            } else if (matches(&list->devices[i], wanted[w])) {
-                match = i;
-                found++;
-            }
+        if (!strcmp(wanted[w], "all")) {
+            add_all(list, index, room, chosen);
+            continue;
         }
-        if (!all && found != 1)
+        if (wanted[w][0] == '\0')
+            return ts_err_set(err, TS_EXIT_USAGE,
+                              "-d \"\": expected P:D, a part of a name, or \"all\"");
+        found = find_devices(list, wanted[w], &match);
+        if (found != 1)
             return tell_choice(list, wanted[w], found, err);
-        if (!all)
-            add_index(index, room, chosen, match);
+        add_device(list, index, room, chosen, match);
     }
     return 0;
 }

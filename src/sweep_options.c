@@ -91,8 +91,6 @@ static void read_strings(const cJSON *list, char ***out, size_t *count)
 {
     const cJSON *item;
 
-    if (*count > 0 || cJSON_GetArraySize(list) == 0)
-        return; /* the command line's go first */
     *out = ts_alloc((size_t)cJSON_GetArraySize(list), sizeof(**out));
     cJSON_ArrayForEach(item, list)
     {
@@ -124,8 +122,6 @@ static int read_sets(struct ts_selection *selection, const cJSON *sets, struct t
 {
     const cJSON *values;
 
-    if (selection->set_count > 0 || cJSON_GetArraySize(sets) == 0)
-        return 0;
     selection->sets = ts_alloc((size_t)cJSON_GetArraySize(sets), sizeof(*selection->sets));
     cJSON_ArrayForEach(values, sets)
     {
@@ -143,8 +139,6 @@ static int read_sizes(struct ts_selection *selection, const cJSON *sizes, struct
 {
     const cJSON *item;
 
-    if (selection->size_count > 0 || cJSON_GetArraySize(sizes) == 0)
-        return 0;
     selection->sizes = ts_alloc((size_t)cJSON_GetArraySize(sizes), sizeof(*selection->sizes));
     cJSON_ArrayForEach(item, sizes)
     {
@@ -154,35 +148,81 @@ static int read_sizes(struct ts_selection *selection, const cJSON *sizes, struct
     return 0;
 }
 
-static const char *read_text(const cJSON *from, const char *key, const char *given)
+static char *read_text(const cJSON *from, const char *key)
 {
-    const char *text = given ? given : ts_json_string(from, key, NULL);
+    const char *text = ts_json_string(from, key, NULL);
 
     return text ? ts_strdup(text) : NULL;
 }
 
-int ts_sweep_options_from_json(struct ts_sweep_options *o, const cJSON *from, struct ts_err *err)
+/* The stored options by themselves; also on failure to be freed. */
+static int read_options(struct ts_sweep_options *o, const cJSON *from, struct ts_err *err)
 {
     read_strings(ts_json_get(from, "specs"), &o->specs, &o->spec_count);
     read_strings(ts_json_get(from, "devices"), &o->devices, &o->device_count);
     read_strings(ts_json_get(from, "variant"), &o->selection.variants, &o->selection.variant_count);
-    if (read_sets(&o->selection, ts_json_get(from, "set"), err) < 0)
+    o->worker = read_text(from, "worker");
+    o->rows_file = read_text(from, "rows_file");
+    o->rows_which = read_text(from, "rows_which");
+    if (read_sets(&o->selection, ts_json_get(from, "set"), err) < 0 ||
+        read_sizes(&o->selection, ts_json_get(from, "size"), err) < 0)
         return -1;
-    if (read_sizes(&o->selection, ts_json_get(from, "size"), err) < 0)
-        return -1;
-    o->selection.quick |= ts_json_bool(from, "quick", false);
-    o->selection.no_baseline |= ts_json_bool(from, "no_baseline", false);
-    o->anonymous |= ts_json_bool(from, "anonymous", false);
-    if (o->visits == 0)
-        o->visits = (int)ts_json_int(from, "visits", 0);
-    if (o->samples == 0)
-        o->samples = (int)ts_json_int(from, "samples", 0);
-    if (o->timeout_ns == 0)
-        o->timeout_ns = ts_json_int(from, "timeout_ns", 0);
-    if (o->visits < 0 || o->visits > 1000000 || o->samples < 0 || o->samples > 1000000)
-        return ts_err_set(err, TS_EXIT_USAGE, "options: visits and samples are at most 1000000");
-    o->worker = read_text(from, "worker", o->worker);
-    o->rows_file = read_text(from, "rows_file", o->rows_file);
-    o->rows_which = read_text(from, "rows_which", o->rows_which);
+    o->selection.quick = ts_json_bool(from, "quick", false);
+    o->selection.no_baseline = ts_json_bool(from, "no_baseline", false);
+    o->anonymous = ts_json_bool(from, "anonymous", false);
+    o->visits = (int)ts_json_int(from, "visits", 0);
+    o->samples = (int)ts_json_int(from, "samples", 0);
+    o->timeout_ns = ts_json_int(from, "timeout_ns", 0);
+    if (o->visits < 0 || o->visits > 1000000 || o->samples < 0 || o->samples > 1000000 ||
+        o->timeout_ns < 0)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "options: expected visits and samples from 0 to 1000000 and timeout_ns "
+                          "from 0");
     return 0;
+}
+
+int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from, struct ts_err *err)
+{
+    struct ts_sweep_options *o = &merged->options, *read = &merged->read;
+
+    if (read_options(read, from, err) < 0)
+        return -1;
+    /* The command line's go first. */
+    if (o->spec_count == 0) {
+        o->specs = read->specs;
+        o->spec_count = read->spec_count;
+    }
+    if (o->device_count == 0) {
+        o->devices = read->devices;
+        o->device_count = read->device_count;
+    }
+    o->selection = read->selection; /* the command line has none: see check_options */
+    o->anonymous |= read->anonymous;
+    o->visits = o->visits ? o->visits : read->visits;
+    o->samples = o->samples ? o->samples : read->samples;
+    o->timeout_ns = o->timeout_ns ? o->timeout_ns : read->timeout_ns;
+    o->worker = o->worker ? o->worker : read->worker;
+    o->rows_file = read->rows_file;
+    o->rows_which = read->rows_which;
+    return 0;
+}
+
+static void free_strings(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void ts_sweep_options_free_read(struct merged_options *merged)
+{
+    struct ts_sweep_options *o = &merged->read;
+
+    free_strings(o->specs, o->spec_count);
+    free_strings(o->devices, o->device_count);
+    free_strings(o->selection.variants, o->selection.variant_count);
+    ts_selection_clear(&o->selection);
+    free((char *)(uintptr_t)o->worker);
+    free((char *)(uintptr_t)o->rows_file);
+    free((char *)(uintptr_t)o->rows_which);
 }

@@ -1,5 +1,6 @@
 /* sweep_output.c: where a sweep's results go: the document, its journal, and what to do when
  * writing fails. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 
 #include "file.h"
 #include "sweep_private.h"
+
+#define SCHEMA_WITHIN 4096
 
 static char *default_output(const struct sweep *s, const struct ts_device *device, size_t devices)
 {
@@ -31,6 +34,24 @@ bool ts_sweep_writes_to_stdout(const struct sweep *s)
     return !strcmp(s->output, "-");
 }
 
+/* Ours names its schema at once; one that another program wrote anew need not. */
+static bool is_results(const char *path)
+{
+    char start[SCHEMA_WITHIN + 1];
+    struct ts_results results = {0};
+    struct ts_err ignored = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, start, SCHEMA_WITHIN);
+    bool is;
+
+    if (fd >= 0)
+        close(fd);
+    start[length > 0 ? length : 0] = '\0';
+    is = strstr(start, "\"tilesweep.results/") || ts_results_load(&results, path, &ignored) == 0;
+    ts_results_free(&results);
+    return is;
+}
+
 /* Before an hour of measuring, not after it. */
 static int check_output(const struct sweep *s, struct ts_err *err)
 {
@@ -49,6 +70,22 @@ static int check_output(const struct sweep *s, struct ts_err *err)
         return -1;
     if (stat(s->output, &status) == 0 && S_ISDIR(status.st_mode))
         return ts_err_set(err, TS_EXIT_SYSTEM, "%s: is a folder, expected a file", s->output);
+    /* A slip of the fingers must not cost somebody's spec. */
+    if (stat(s->output, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+        !is_results(s->output))
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "%s: is no results file and is not overwritten; choose another name",
+                          s->output);
+    return 0;
+}
+
+/* main.c holds a closed descriptor by one that cannot be written. */
+static int check_stdout(struct ts_err *err)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+        return ts_err_set(err, TS_EXIT_SYSTEM, "-o -: standard output is closed");
     return 0;
 }
 
@@ -117,14 +154,13 @@ static void rescue(struct sweep *s)
     char *path;
 
     if (s->journal) {
-        fprintf(stderr, "what was measured is in %s.part; go on with --resume %s\n", s->output,
-                s->output);
+        ts_say("what was measured is in %s.part; go on with --resume %s", s->output, s->output);
         return;
     }
     path = ts_printf("%s/tilesweep-results-%ld.json", folder && folder[0] ? folder : "/tmp",
                      (long)getpid());
     if (ts_results_save(&s->results, path, &ignored) == 0)
-        fprintf(stderr, "what was measured is in %s\n", path);
+        ts_say("what was measured is in %s", path);
     free(path);
 }
 
@@ -140,7 +176,7 @@ int ts_sweep_save(struct sweep *s, struct ts_err *err)
         rows += s->results.runs[i].row_count;
     if (interrupted && rows == 0 && ts_file_exists(s->output)) {
         /* Nothing was measured: what the file holds is worth more. */
-        fprintf(stderr, "interrupted before anything was measured; %s is as it was\n", s->output);
+        ts_say("interrupted before anything was measured; %s is as it was", s->output);
         return 0;
     }
     if (ts_results_save(&s->results, s->output, err) < 0) {
@@ -154,9 +190,9 @@ int ts_sweep_save(struct sweep *s, struct ts_err *err)
     if (ts_sweep_writes_to_stdout(s))
         return 0;
     if (!s->options->quiet)
-        fprintf(stderr, "results: %s\n", s->output);
+        ts_say("results: %s", s->output);
     if (interrupted)
-        fprintf(stderr, "interrupted; go on with: tilesweep run --resume %s\n", s->output);
+        ts_say("interrupted; go on with: tilesweep run --resume %s", s->output);
     return 0;
 }
 
@@ -166,7 +202,7 @@ int ts_sweep_open_output(struct sweep *s, const struct ts_device *first, size_t 
     s->output = s->options->resume   ? ts_strdup(s->options->resume)
                 : s->options->output ? ts_strdup(s->options->output)
                                      : default_output(s, first, devices);
-    if (!ts_sweep_writes_to_stdout(s) && check_output(s, err) < 0)
+    if ((ts_sweep_writes_to_stdout(s) ? check_stdout(err) : check_output(s, err)) < 0)
         return -1;
     return open_journal(s, from_part, err);
 }

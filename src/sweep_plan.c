@@ -2,27 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "row_map.h"
 #include "sweep_private.h"
-
-/* ---- keys ---- */
-
-static char *row_key(const struct ts_row *row)
-{
-    struct ts_text key = {0};
-
-    ts_row_map_key(row, &key);
-    return key.text;
-}
-
-struct keyed {
-    char *key;
-    size_t row;
-};
-
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
-}
 
 /* ---- rows ---- */
 
@@ -168,26 +149,23 @@ static int plan_space(struct sweep *s, size_t space_index, struct ts_err *err)
     return result;
 }
 
-/* Rows of the earlier journal, found by key. Rows that this plan does not hold are dropped. */
+/* What an earlier journal knows of the planned rows. Rows that this plan does not hold are dropped.
+ */
 static void adopt_rows(struct sweep *s, struct ts_row *known, size_t count)
 {
-    struct keyed *keys = ts_alloc(count, sizeof(*keys));
+    struct ts_row_map map = {0};
+    bool is_new;
 
     for (size_t i = 0; i < count; i++)
-        keys[i] = (struct keyed){row_key(&known[i]), i};
-    qsort(keys, count, sizeof(*keys), compare_keys);
-    for (size_t i = 0; i < s->run->row_count && count > 0; i++) {
-        struct keyed wanted = {row_key(&s->run->rows[i]), 0};
-        struct keyed *found = bsearch(&wanted, keys, count, sizeof(*keys), compare_keys);
-        if (found && known[found->row].benchmark)
-            adopt(&s->run->rows[i], &known[found->row]);
-        free(wanted.key);
+        *ts_row_map_put(&map, &known[i], &is_new) = i;
+    for (size_t i = 0; i < s->run->row_count; i++) {
+        const size_t *found = ts_row_map_find(&map, &s->run->rows[i]);
+        if (found && known[*found].benchmark)
+            adopt(&s->run->rows[i], &known[*found]);
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         ts_row_free(&known[i]);
-        free(keys[i].key);
-    }
-    free(keys);
+    ts_row_map_free(&map);
 }
 
 static int open_spaces(struct sweep *s, struct ts_err *err)
@@ -227,6 +205,8 @@ int ts_sweep_plan(struct sweep *s, struct ts_err *err)
     }
     adopt_rows(s, known, known_count);
     free(known);
+    if (s->filter)
+        ts_row_filter_tell_leftovers(s->filter, s);
     s->row_unit = ts_alloc(s->run->row_count, sizeof(*s->row_unit));
     for (size_t u = 0; u < s->unit_count; u++) {
         for (size_t r = 0; r < s->units[u].row_count; r++)

@@ -4,6 +4,7 @@
 
 #include "crew.h"
 #include "probe.h"
+#include "signals.h"
 #include "sweep.h"
 
 #define SECOND_NS 1000000000LL
@@ -28,9 +29,16 @@ struct phase_time {
     int workers; /* side by side */
 };
 
+/* The command line's options (borrowed) and what a resumed run adds to them. */
+struct merged_options {
+    struct ts_sweep_options options;
+    struct ts_sweep_options read; /* the part of it that is ours to free */
+};
+
 /* One device being measured. */
 struct sweep {
-    const struct ts_sweep_options *options;
+    const struct ts_sweep_options *options; /* &merged.options, once they are merged */
+    struct merged_options merged;
     int visits, samples;
     uint64_t seed;
     int64_t timeout_ns;
@@ -111,7 +119,9 @@ char **ts_row_filter_benchmarks(struct ts_row_filter *filter, size_t *count);
 void ts_row_filter_select(const struct ts_row_filter *filter, const char *benchmark,
                           struct ts_selection *selection);
 void ts_selection_clear(struct ts_selection *selection); /* frees what ts_row_filter_select made */
-bool ts_row_filter_admits(const struct ts_row_filter *filter, const struct ts_row *row);
+bool ts_row_filter_admits(struct ts_row_filter *filter, const struct ts_row *row);
+/* After a device's plan: warns of rows of the file that the plan does not hold. */
+void ts_row_filter_tell_leftovers(struct ts_row_filter *filter, const struct sweep *s);
 
 /* ---- sweep_work.c: what both phases do with a reply ---- */
 /* Hires when there is no idle timing worker. -1 with err when workers cannot be had. */
@@ -137,10 +147,10 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err);
 
 /* ---- sweep_options.c ---- */
 cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *options, const struct sweep *s);
-/* What a resumed run was asked for, where the command line does not say; strings are taken into a
- * pool that lives as long as the process. */
-int ts_sweep_options_from_json(struct ts_sweep_options *options, const cJSON *from,
+/* Adds what a resumed run was asked for, where the command line does not say. */
+int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,
                                struct ts_err *err);
+void ts_sweep_options_free_read(struct merged_options *merged);
 
 /* ---- sweep_print.c ---- */
 /* A verdict per case of the run, in words, and what failed; verbose 1: all of it, and what was

@@ -280,8 +280,14 @@ static int hire_provers(struct proving *p, struct ts_err *err)
     p->prover_count = worker_count(s, p->todo_count);
     p->provers[0].seat = s->seat;
     for (size_t i = 1; i < p->prover_count; i++) {
-        if (ts_crew_hire(s->crew, &p->provers[i].seat, err) < 0)
-            return -1;
+        struct ts_err why = {0};
+
+        if (ts_crew_hire(s->crew, &p->provers[i].seat, &why) == 0)
+            continue;
+        /* Short of processes or descriptors: slower with fewer, but no reason to stop. */
+        ts_progress_say(s->progress, "warning: %zu workers instead of %zu: %s", i, p->prover_count,
+                        why.text);
+        p->prover_count = i;
     }
     return 0;
 }

@@ -1,8 +1,11 @@
-/* sweep_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file
- * names. */
+/* sweep_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file, or
+ * a comparison, names. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "place.h"
+#include "row_json.h"
+#include "row_map.h"
 #include "sweep_private.h"
 #include "verdict.h"
 
@@ -10,12 +13,20 @@ struct ts_row_filter {
     struct ts_results results; /* owns the rows */
     const struct ts_row **rows;
     size_t row_count, row_capacity;
+    struct ts_row_map places; /* of equal rows of several runs: one place */
+    bool *met;                /* per place: this device's plan has the row */
     char **benchmarks;
     size_t benchmark_count, benchmark_capacity;
 };
 
 static void keep(struct ts_row_filter *filter, const struct ts_row *row)
 {
+    bool is_new;
+    size_t *place = ts_row_map_put(&filter->places, row, &is_new);
+
+    if (!is_new)
+        return;
+    *place = filter->row_count;
     TS_GROW(filter->rows, filter->row_count, filter->row_capacity);
     filter->rows[filter->row_count++] = row;
     for (size_t i = 0; i < filter->benchmark_count; i++) {
@@ -37,18 +48,16 @@ static void keep_best(struct ts_row_filter *filter, const struct ts_run *run)
         /* The recommendation, and both sides: the verdict can be made anew. */
         const struct ts_row *chosen[] = {verdict.best, verdict.best_plain, verdict.best_staged};
         for (size_t c = 0; c < TS_COUNT(chosen); c++) {
-            bool twice = false;
-            for (size_t earlier = 0; earlier < c; earlier++)
-                twice |= chosen[earlier] == chosen[c];
-            if (chosen[c] && !twice)
+            if (chosen[c])
                 keep(filter, chosen[c]);
         }
         ts_verdict_free(&verdict);
     }
 }
 
+/* asked: what the user wrote, for the message. */
 static int choose_rows(struct ts_row_filter *filter, const char *path, const char *which,
-                       struct ts_err *err)
+                       const char *asked, struct ts_err *err)
 {
     for (size_t r = 0; r < filter->results.run_count; r++) {
         const struct ts_run *run = &filter->results.runs[r];
@@ -64,28 +73,108 @@ static int choose_rows(struct ts_row_filter *filter, const char *path, const cha
     }
     if (filter->row_count == 0)
         return ts_err_set(err, TS_EXIT_USAGE, "--rows %s%s%s: no such row in it", path,
-                          which ? ":" : "", which ? which : "");
+                          asked ? ":" : "", asked ? asked : "");
     return 0;
+}
+
+/* ---- a comparison ---- */
+
+/* Suspects are measured together with a few rows whose code did not change: by them the comparison
+ * of the fresh rows tells what the machine did. */
+#define CONTROL_ROWS 10
+
+static bool is_control(const cJSON *row)
+{
+    return ts_json_string(row, "same_code", NULL) && !ts_json_bool(row, "suspect", false) &&
+           !strcmp(ts_json_string(row, "verdict", ""), "same");
+}
+
+/* Whether `which` takes a row of a comparison; control: how many control rows it took so far. */
+static bool takes(const char *which, const cJSON *row, enum ts_status status, int *control)
+{
+    if (!which)
+        return true;
+    if (!strcmp(which, "failed"))
+        return ts_status_is_finding(status);
+    if (!strcmp(which, "best"))
+        return cJSON_GetArraySize(ts_json_get(row, "gated")) > 0;
+    return ts_json_bool(row, "suspect", false) || (is_control(row) && (*control)++ < CONTROL_ROWS);
+}
+
+/* Every row of the comparison that `which` takes becomes a row of one run without times. */
+static int read_comparison(struct ts_row_filter *filter, const char *path, const char *which,
+                           const cJSON *document, struct ts_err *err)
+{
+    const struct ts_place root = ts_place_root(path), list = ts_place_key(&root, "rows");
+    const cJSON *item, *rows = ts_json_get(document, "rows");
+    struct ts_run *run = ts_results_add(&filter->results);
+    size_t count, index = 0;
+    int control = 0;
+
+    if (ts_place_list(&list, rows, &count, err) < 0)
+        return -1;
+    cJSON_ArrayForEach(item, rows)
+    {
+        const struct ts_place place = ts_place_item(&list, index++);
+        struct ts_row row;
+        if (ts_row_from_json(&row, item, err) != 0)
+            return ts_place_prepend(&place, err);
+        if (takes(which, item, row.status, &control)) {
+            size_t added = ts_run_add_row(run); /* moves run->rows */
+            run->rows[added] = row;
+        } else {
+            ts_row_free(&row);
+        }
+    }
+    return 0;
+}
+
+/* 1: the file is a comparison, and its rows have been read; 0: it is none; -1: err. */
+static int try_comparison(struct ts_row_filter *filter, const char *path, const char *which,
+                          struct ts_err *err)
+{
+    cJSON *document = ts_json_load(path, err);
+    int result;
+
+    if (!document)
+        return -1;
+    result = !strcmp(ts_json_string(document, "schema", ""), "tilesweep.compare/1");
+    if (result == 1 && read_comparison(filter, path, which, document, err) < 0)
+        result = -1;
+    cJSON_Delete(document);
+    return result;
+}
+
+static int load_rows(struct ts_row_filter *filter, const char *path, const char *which,
+                     struct ts_err *err)
+{
+    int comparison = try_comparison(filter, path, which, err);
+
+    if (comparison < 0)
+        return -1;
+    if (comparison == 1)
+        return choose_rows(filter, path, NULL, which, err);
+    if (which && !strcmp(which, "suspects"))
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "--rows %s:suspects: a results file names no suspects (a comparison "
+                          "does: compare --format json); \"best\" and \"failed\" can be chosen "
+                          "from it",
+                          path);
+    if (ts_results_load(&filter->results, path, err) < 0)
+        return -1;
+    return choose_rows(filter, path, which, which, err);
 }
 
 struct ts_row_filter *ts_row_filter_load(const char *path, const char *which, struct ts_err *err)
 {
     struct ts_row_filter *filter = ts_alloc(1, sizeof(*filter));
 
-    if (which && !strcmp(which, "suspects")) {
-        ts_err_set(
-            err, TS_EXIT_USAGE,
-            "--rows %s:suspects: a results file names no suspects; \"best\" and \"failed\" can "
-            "be chosen from it",
-            path);
-        goto fail;
+    if (load_rows(filter, path, which, err) < 0) {
+        ts_row_filter_free(filter);
+        return NULL;
     }
-    if (ts_results_load(&filter->results, path, err) == 0 &&
-        choose_rows(filter, path, which, err) == 0)
-        return filter;
-fail:
-    ts_row_filter_free(filter);
-    return NULL;
+    filter->met = ts_alloc(filter->row_count, sizeof(*filter->met));
+    return filter;
 }
 
 void ts_row_filter_free(struct ts_row_filter *filter)
@@ -93,6 +182,8 @@ void ts_row_filter_free(struct ts_row_filter *filter)
     if (!filter)
         return;
     ts_results_free(&filter->results);
+    ts_row_map_free(&filter->places);
+    free(filter->met);
     free(filter->rows);
     free(filter->benchmarks);
     free(filter);
@@ -180,13 +271,45 @@ void ts_selection_clear(struct ts_selection *selection)
     memset(selection, 0, sizeof(*selection));
 }
 
-bool ts_row_filter_admits(const struct ts_row_filter *filter, const struct ts_row *row)
+bool ts_row_filter_admits(struct ts_row_filter *filter, const struct ts_row *row)
 {
-    for (size_t i = 0; i < filter->row_count; i++) {
-        const struct ts_row *kept = filter->rows[i];
-        if (ts_row_same_case(kept, row) && !strcmp(kept->variant, row->variant) &&
-            ts_values_equal(&kept->params, &row->params))
+    const size_t *place = ts_row_map_find(&filter->places, row);
+
+    if (place)
+        filter->met[*place] = true;
+    return place != NULL;
+}
+
+#define LEFTOVERS_NAMED 3
+
+static bool has_spec(const struct sweep *s, const char *benchmark)
+{
+    for (size_t i = 0; i < s->spec_count; i++) {
+        if (!strcmp(s->specs[i]->name, benchmark))
             return true;
     }
     return false;
+}
+
+void ts_row_filter_tell_leftovers(struct ts_row_filter *filter, const struct sweep *s)
+{
+    struct ts_text named = {0};
+    size_t left = 0;
+
+    for (size_t i = 0; i < filter->row_count; i++) {
+        if (filter->met[i] || !has_spec(s, filter->rows[i]->benchmark))
+            continue;
+        if (left++ < LEFTOVERS_NAMED) {
+            ts_text_puts(&named, "\n  ");
+            ts_row_key(filter->rows[i], &named);
+        }
+    }
+    if (left > LEFTOVERS_NAMED)
+        ts_text_printf(&named, "\n  and %zu more", left - LEFTOVERS_NAMED);
+    if (left > 0)
+        ts_progress_say(s->progress,
+                        "warning: --rows %s: %zu of its rows are no configuration here:%s",
+                        s->options->rows_file, left, named.text);
+    memset(filter->met, 0, filter->row_count * sizeof(*filter->met)); /* the next device's plan */
+    ts_text_free(&named);
 }

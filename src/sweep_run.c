@@ -52,7 +52,8 @@ static cJSON *make_context(const struct sweep *s)
 
     for (size_t i = 0; i < s->options->context_count; i++) {
         const char *entry = s->options->context[i], *equals = strchr(entry, '=');
-        char *key = ts_strndup(entry, equals ? (size_t)(equals - entry) : strlen(entry));
+        /* Cleaned before it is compared: two keys must not become one afterwards. */
+        char *key = ts_utf8_clean(entry, equals ? (size_t)(equals - entry) : strlen(entry), 0);
         cJSON_DeleteItemFromObjectCaseSensitive(context, key);
         ts_json_add_string(context, key, equals ? equals + 1 : "");
         free(key);
@@ -109,10 +110,10 @@ static void finish_rows(struct sweep *s)
 {
     for (size_t i = 0; i < s->run->row_count; i++) {
         struct ts_row *row = &s->run->rows[i];
-        bool untimed =
-            row->status == TS_PENDING || (row->status == TS_OK && row->time.visit_count == 0);
-        if (untimed && !s->run->interrupted)
-            ts_row_set_status(row, TS_SKIPPED, "budget", "the run's time was over before its turn");
+        const char *unreached = ts_row_unreached(row);
+
+        if (unreached && !s->run->interrupted)
+            ts_row_set_status(row, TS_SKIPPED, "budget", "%s", unreached);
         ts_row_derive_flags(row, &s->run->peaks, &s->run->clock);
     }
 }
@@ -214,8 +215,13 @@ int ts_sweep_measure_device(struct sweep *s, const struct ts_device_list *list, 
     }
     lock = ts_lock_take(path, !s->options->no_wait, tell_waiting, s, err);
     free(path);
+    if (lock < 0 && ts_signal_pending()) {
+        ts_progress_say(s->progress, "%s: interrupted while waiting for the device", device->name);
+        memset(err, 0, sizeof(*err)); /* the end of the run says the rest */
+        return 0;
+    }
     if (lock < 0)
-        return ts_signal_pending() ? 0 : ts_err_prepend(err, "%s", device->name);
+        return ts_err_prepend(err, "%s", device->name);
     if (!resumed)
         begin_run(s, device);
     s->run = &s->results.runs[s->run_index];

@@ -71,16 +71,7 @@ static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *
     const cJSON *item;
 
     cJSON_ArrayForEach(item, samples)
-    {
-        if (!ts_json_whole(item, &sample_ns[i]) || sample_ns[i] < 1)
-            break;
-        i++;
-    }
-    if (count == 0 || i != count) {
-        free(sample_ns);
-        ts_row_set_status(row, TS_CRASHED, "protocol", "the worker told no samples");
-        return 0;
-    }
+        ts_json_whole(item, &sample_ns[i++]); /* reply.h has looked at them */
     row->time.host_clock = !s->run->clock.event;
     if (row->time.first_ns < 0)
         row->time.first_ns = ts_json_int(object, "first_ns", -1);

@@ -76,19 +76,30 @@ size_t ts_text_fit(const char *text, size_t columns)
     return bytes;
 }
 
-char *ts_text_printable(const char *text)
+static char *printable(const char *text, bool lines)
 {
     struct ts_text out = {0};
     ts_text_puts(&out, "");
     size_t length;
     int32_t point;
     for (; (length = decode(text, &point)); text += length) {
-        if (point < 0x20 || (point >= 0x7F && point < 0xA0)) /* -1 too: invalid bytes */
+        bool kept = lines && (point == '\n' || point == '\t');
+        if (!kept && (point < 0x20 || (point >= 0x7F && point < 0xA0))) /* -1 too: invalid bytes */
             ts_text_puts(&out, "?");
         else
             ts_text_add(&out, text, length);
     }
     return out.text;
+}
+
+char *ts_text_printable(const char *text)
+{
+    return printable(text, false);
+}
+
+char *ts_text_printable_lines(const char *text)
+{
+    return printable(text, true);
 }
 
 void ts_table_column(struct ts_table *t, const char *title, enum ts_align align)

@@ -44,6 +44,8 @@ size_t ts_text_columns(const char *text);
 size_t ts_text_fit(const char *text, size_t columns);
 /* A copy with control characters and invalid UTF-8 turned into '?'; free() it. */
 char *ts_text_printable(const char *text);
+/* The same for text of several lines: newlines and tabs stay. */
+char *ts_text_printable_lines(const char *text);
 
 /* Numbers for people: three significant digits, base 10. All return buffer; what is not finite or
  * negative where that makes no sense is "-". */

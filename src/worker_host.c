@@ -68,7 +68,7 @@ cJSON *ts_worker_environment(void)
             steers |= !strncmp(*entry, steering[i], strlen(steering[i]));
         if (!equals || !steers)
             continue;
-        char *name = ts_strndup(*entry, (size_t)(equals - *entry));
+        char *name = ts_utf8_clean(*entry, (size_t)(equals - *entry), 0);
         if (!ts_json_get(all, name))
             ts_json_add_string(all, name, equals + 1);
         free(name);

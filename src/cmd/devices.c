@@ -98,12 +98,15 @@ static void add_clock(struct ts_table *t, const struct ts_clock *clock)
 }
 
 static void print_device(const struct ts_device *device, const struct ts_clock *clock,
-                         bool is_default, struct ts_text *out)
+                         const struct ts_device *twin, bool is_default, struct ts_text *out)
 {
     char *name = ts_text_printable(device->name ? device->name : "(no name)");
     ts_text_printf(out, "%d:%d  %s%s\n", device->platform_index, device->device_index, name,
                    is_default ? "  [default]" : "");
     free(name);
+    if (twin != device)
+        ts_text_printf(out, "  the same device as %d:%d: two ICD files seem to name one driver\n",
+                       twin->platform_index, twin->device_index);
     struct ts_table t = {0};
     ts_table_column(&t, NULL, TS_LEFT);
     ts_table_column(&t, NULL, TS_LEFT);
@@ -131,7 +134,8 @@ static void print_list(const struct ts_device_list *list, size_t chosen)
     ts_text_puts(&out, "");
     for (size_t i = 0; i < list->count; i++) {
         ts_text_puts(&out, i ? "\n" : "");
-        print_device(&list->devices[i], list->clocks ? &list->clocks[i] : NULL, i == chosen, &out);
+        print_device(&list->devices[i], list->clocks ? &list->clocks[i] : NULL,
+                     &list->devices[ts_devices_twin(list, i)], i == chosen, &out);
     }
     for (size_t i = 0; i < list->fault_count; i++) {
         char *platform = ts_text_printable(list->faults[i].platform);

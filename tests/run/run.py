@@ -11,7 +11,6 @@ import os
 import pty
 import re
 import select
-import shlex
 import signal
 import subprocess
 import sys
@@ -20,11 +19,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness  # noqa: E402
 from harness import Failed, expect, load_journal, load_results, outcome, row_name, wait_until  # noqa: E402
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-SPEC = os.path.join(HERE, "fake.json")
-FAKE = os.path.join(os.path.dirname(HERE), "fake_worker")
-SLOW_S = 60  # whatever takes longer hangs
+from sweep import HERE, SLOW_S, SPEC, Sweep  # noqa: E402
 
 # What becomes of a configuration whose FAULT is the word; where the protocol leaves a choice, all of it.
 FAULTS = {
@@ -39,62 +34,14 @@ FAULTS = {
     "launch_failed": ["launch-failed:CL_INVALID_KERNEL_ARGS"], "resources": ["skipped:resources"],
     "time_crash": ["crashed:signal"], "time_exit": ["crashed:exit"], "time_half": ["crashed:exit"],
     "time_garbage": ["crashed:protocol"], "time_hang": ["timeout:time"], "time_flood": ["timeout:time"],
+    "stuck_reference": ["timeout:prove"],
+    "no_status": ["crashed:protocol"], "no_reason": ["crashed:protocol"], "odd_code": ["crashed:protocol"],
+    "huge_text": ["crashed:protocol"], "negative_at": ["crashed:protocol"], "other_verb": ["crashed:protocol"],
+    "time_batch_0": ["crashed:protocol"], "time_no_samples": ["crashed:protocol"],
+    "time_sample_0": ["crashed:protocol"],
     "time_unstable_result": ["wrong:unstable-result"], "time_resources": ["skipped:resources"],
     "time_out_of_bounds": ["wrong:out-of-bounds"], "time_launch_failed": ["launch-failed:CL_INVALID_KERNEL_ARGS"],
 }
-
-
-class Sweep:
-    """A working folder with a log of the fake workers, and ways to run the program in it."""
-
-    def __init__(self, options, folder, name):
-        self.program = options.program
-        self.folder = os.path.join(folder, name)
-        os.makedirs(self.folder, exist_ok=True)
-        self.log_path = os.path.join(self.folder, "jobs.log")
-        self.file = os.path.join(self.folder, "r.json")
-        self.part = self.file + ".part"
-        self.env = harness.environment(self.folder)
-
-    def worker(self, *options):
-        return shlex.join([sys.executable, FAKE, "--log", self.log_path, *options])
-
-    def command(self, *words, worker=(), output=True, spec=SPEC):
-        return ([self.program, "run", "--worker", self.worker(*worker)] + ([spec] if spec else []) +
-                (["-o", self.file] if output else []) + list(words))
-
-    def run(self, *words, timeout_s=SLOW_S, **keywords):
-        return harness.run(self.command(*words, **keywords), self.env, self.folder, timeout_s)
-
-    def start(self, *words, **keywords):
-        self.err_path = os.path.join(self.folder, "stderr")
-        with open(self.err_path, "wb") as err:
-            return subprocess.Popen(self.command(*words, **keywords), env=self.env, cwd=self.folder,
-                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
-
-    def log(self):
-        try:
-            with open(self.log_path, encoding="utf-8") as file:
-                return [json.loads(line) for line in file]
-        except OSError:
-            return []
-
-    def forget(self):
-        """The next run's log begins empty."""
-        if os.path.exists(self.log_path):
-            os.unlink(self.log_path)
-
-    def jobs(self, verb, event="done"):
-        return [entry for entry in self.log() if entry["do"] == verb and entry["event"] == event]
-
-    def rows(self):
-        runs = load_results(self.file)["runs"]
-        expect(len(runs) == 1, f"{len(runs)} runs in {self.file}")
-        return runs[0]["rows"]
-
-    def expect_workers_gone(self):
-        pids = {entry["pid"] for entry in self.log()}
-        wait_until(lambda: not any(map(harness.is_running, pids)), 3, "all workers gone")
 
 
 def visits_of(rows):
@@ -106,7 +53,8 @@ def visits_of(rows):
 def faults(sweep, jobs):
     words = ",".join(FAULTS)
     ended = sweep.run("-j", str(jobs), "-s", f"FAULT={words}", "-s", "TX=32", "-s", "TY=8", "-s", "POINTS=5",
-                      "--size", "N=4096", "--visits", "2", "--samples", "2", "--timeout", "1s", "-v", timeout_s=170)
+                      "--size", "N=4096", "--visits", "2", "--samples", "2", "--timeout", "2s" if jobs > 2 else "1s", "-v",
+                      timeout_s=170)
     ended.expect_status(1)
     rows = sweep.rows()
     expect(len(rows) == 1 + len(FAULTS), f"{len(rows)} rows")
@@ -680,6 +628,35 @@ def many_configurations(sweep):
     expect(len(sweep.rows()) == 1000, f"{len(sweep.rows())} rows")
 
 
+def suspects_option(sweep):
+    """What a comparison suspects is measured again, with rows of unchanged code beside it; the fresh rows decide."""
+    sweep.run("--quick").expect_status(0)
+    base, slower, comparison = (os.path.join(sweep.folder, name) for name in ("base.json", "slower.json", "c.json"))
+    os.rename(sweep.file, base)
+    with open(base, encoding="utf-8") as file:
+        document = json.load(file)
+    slow = document["runs"][0]["rows"][0]
+    slow["time"]["visits"] = [[2 * ns for ns in visit] for visit in slow["time"]["visits"]]
+    with open(slower, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    ended = harness.run([sweep.program, "compare", "--format", "json", "--gate", "all", base, slower], sweep.env,
+                        sweep.folder).expect_status(1)
+    found = harness.parse(ended.out)
+    harness.check("compare", found, "the comparison")
+    suspects = [row_name(row) for row in found["rows"] if row["suspect"]]
+    expect(suspects == [row_name(slow)], f"suspects: {suspects}")
+    with open(comparison, "w", encoding="utf-8") as file:
+        file.write(ended.out)
+    sweep.run("--visits", "3", "--samples", "3", "--rows", comparison + ":suspects").expect_status(0)
+    again = [row_name(row) for row in sweep.rows()]
+    expect(row_name(slow) in again and len(again) == 11, f"measured again: {again}")
+    # The fresh rows are as fast as before, and rows that were not asked for have not vanished.
+    ended = harness.run([sweep.program, "compare", base, sweep.file], sweep.env, sweep.folder).expect_status(0)
+    expect("vanished" not in ended.out, ended.out)
+    ended = sweep.run("--rows", base + ":suspects").expect_status(2)
+    expect("names no suspects" in ended.err, ended.err)
+
+
 def main():
     options = harness.arguments(__doc__, (("--slow",), {"action": "store_true", "help": "also what takes a minute"}))
     report = harness.Report(options.only)
@@ -703,7 +680,7 @@ def main():
         for fault in ("hang", "silent", "flood", "time_hang"):
             test(signalled_while_hung, fault)
         for function in (killed_often_and_resumed, resumed_from_the_document, resume_of_nothing, resumed_as_it_was_asked_for, one_at_a_time,
-                         same_output_twice, journals_are_not_overwritten, a_worker_dies_idle, lock_wait_is_interrupted, budget, rows_option, progress_on_a_terminal,
+                         same_output_twice, journals_are_not_overwritten, a_worker_dies_idle, lock_wait_is_interrupted, budget, rows_option, suspects_option, progress_on_a_terminal,
                          progress_after_an_interrupt, progress_in_a_file, the_parent_does_not_spin,
                          many_configurations):
             test(function)

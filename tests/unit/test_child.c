@@ -2,6 +2,7 @@
  */
 #define _GNU_SOURCE
 #include "child.h"
+#include "signals.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,6 @@
 /* test_row.c: a row's life, and a row as JSON and back. */
 #include "row_json.h"
+#include "row_map.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -184,6 +185,40 @@ static void test_case_and_key(void **state)
 }
 
 /* ---- JSON ---- */
+
+/* Many rows, names in any order: each key has its own number, whatever the table grew to. */
+static void test_map(void **state)
+{
+    (void)state;
+    struct ts_row_map map = {0};
+    bool is_new;
+    for (int64_t i = 0; i < 1000; i++) {
+        struct ts_row row;
+        ts_row_init(&row);
+        row.benchmark = ts_strdup("b");
+        row.variant = ts_strdup("v");
+        ts_values_add(&row.params, "TX", i);
+        ts_values_add(&row.params, "TY", -i);
+        assert_null(ts_row_map_find(&map, &row));
+        *ts_row_map_put(&map, &row, &is_new) = (size_t)i;
+        assert_true(is_new);
+        ts_row_free(&row);
+    }
+    for (int64_t i = 0; i < 1000; i++) {
+        struct ts_row row;
+        ts_row_init(&row);
+        row.benchmark = ts_strdup("b");
+        row.variant = ts_strdup("v");
+        ts_values_add(&row.params, "TY", -i);
+        ts_values_add(&row.params, "TX", i);
+        assert_int_equal(*ts_row_map_find(&map, &row), i);
+        assert_int_equal(*ts_row_map_put(&map, &row, &is_new), i);
+        assert_false(is_new);
+        ts_row_free(&row);
+    }
+    assert_int_equal(map.used, 1000);
+    ts_row_map_free(&map);
+}
 
 static void test_json_text(void **state)
 {
@@ -383,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_set_status),
         cmocka_unit_test(test_visits),
         cmocka_unit_test(test_case_and_key),
+        cmocka_unit_test(test_map),
         cmocka_unit_test(test_json_text),
         cmocka_unit_test(test_json_round_trip),
         cmocka_unit_test(test_json_unknown_facts),

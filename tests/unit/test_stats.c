@@ -118,12 +118,14 @@ static double normal(struct ts_rng *rng)
     return sqrt(-2.0 * log(u)) * cos(2.0 * acos(-1.0) * v);
 }
 
-enum shape { NORMAL, LOG_NORMAL };
+enum shape { NORMAL, LOG_NORMAL, TWO_MODES };
 
 /* A visit's median: typical value 1000. */
 static double draw(struct ts_rng *rng, enum shape shape)
 {
     double z = normal(rng);
+    if (shape == TWO_MODES) /* the truth is not in the middle of what is seen */
+        return ts_rng_unit(rng) < 0.2 ? 1300.0 + z : 1000.0 + 1e-3 * z;
     return shape == NORMAL ? 1000.0 + 50.0 * z : 1000.0 * exp(0.3 * z);
 }
 
@@ -138,13 +140,13 @@ static void expect_share(size_t covered, size_t trials)
 static void test_visits_coverage(void **state)
 {
     (void)state;
-    const size_t visits[] = {3, 5, 10}, trials = 3000;
+    const size_t visits[] = {3, 5, 10, 20}, trials = 6000;
     struct ts_rng rng = {20260101};
     for (int shape = NORMAL; shape <= LOG_NORMAL; shape++) {
         for (size_t v = 0; v < TS_COUNT(visits); v++) {
             size_t covered = 0;
             for (size_t t = 0; t < trials; t++) {
-                double x[10];
+                double x[20];
                 for (size_t i = 0; i < visits[v]; i++)
                     x[i] = draw(&rng, (enum shape)shape);
                 struct ts_interval in = ts_interval_of_visits(x, visits[v]);
@@ -154,6 +156,39 @@ static void test_visits_coverage(void **state)
             expect_share(covered, trials);
         }
     }
+}
+
+/* Order statistics by hand: the range of five; of six a bit inwards, as the tables of
+ * Hettmansperger and Sheather have it. */
+static void test_visits_by_order(void **state)
+{
+    (void)state;
+    const double x[] = {5, 1, 3, 2, 4}, y[] = {60, 10, 30, 20, 50, 40};
+    struct ts_interval in = ts_interval_of_visits(x, 5);
+    assert_true(in.known && in.low == 1 && in.mid == 3 && in.high == 5);
+    /* gamma_1 = 0.96875, gamma_2 = 0.78125: I = 0.1, way = 5 * 0.1 / (1 + 4 * 0.1) */
+    in = ts_interval_of_visits(y, 6);
+    assert_near(in.low, 10 + 10 * 0.5 / 1.4, 1e-9);
+    assert_near(in.mid, 35, 1e-12);
+    assert_near(in.high, 60 - 10 * 0.5 / 1.4, 1e-9);
+}
+
+/* Two modes, the true median within the larger: from ten visits on distribution does not matter. */
+static void test_modes_coverage(void **state)
+{
+    (void)state;
+    const size_t trials = 6000;
+    struct ts_rng rng = {5};
+    size_t covered = 0;
+    for (size_t t = 0; t < trials; t++) {
+        double x[10];
+        for (size_t i = 0; i < 10; i++)
+            x[i] = draw(&rng, TWO_MODES);
+        struct ts_interval in = ts_interval_of_visits(x, 10);
+        /* the median of the mixture: 0.5/0.8 of the way through the lower mode, z = 0.3186 */
+        covered += in.low <= 1000.0 + 0.3186e-3 && 1000.0 + 0.3186e-3 <= in.high;
+    }
+    expect_share(covered, trials);
 }
 
 /* The same for a ratio of two rows with unlike noise: the truth is 2. */
@@ -324,6 +359,8 @@ int main(void)
         cmocka_unit_test(test_student_closed_forms),
         cmocka_unit_test(test_student_between_and_far),
         cmocka_unit_test(test_visits_coverage),
+        cmocka_unit_test(test_visits_by_order),
+        cmocka_unit_test(test_modes_coverage),
         cmocka_unit_test(test_ratio_coverage),
         cmocka_unit_test(test_visits_by_hand),
         cmocka_unit_test(test_one_visit_is_not_known),

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""`tilesweep run` among odd devices, odd options and odd surroundings, against the fake worker: nothing is passed over
+in silence, nothing of somebody else's is overwritten, nothing printed steers a terminal.
+
+    tests/run/odd.py [--program FILE] [--keep FOLDER] [NAME...]
+
+Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a test; status 1 when one failed."""
+
+import json
+import os
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import harness  # noqa: E402
+from harness import expect, load_results, outcome, row_name, wait_until  # noqa: E402
+from sweep import SLOW_S, SPEC, Sweep  # noqa: E402
+
+SMALL = ("--quick", "-s", "TX=32", "-s", "TY=8", "-s", "POINTS=5")
+
+
+# ---- devices ----
+
+def one_device_listed_twice(sweep):
+    """Two ICD files may name one driver: the device is measured once, and somebody is told."""
+    for chosen in (("-d", "all"), ("-d", "fake"), ("-d", "0:0", "-d", "0:1")):
+        ended = sweep.run(*SMALL, *chosen, worker=("--devices", "2", "--same-id")).expect_status(0)
+        runs = load_results(sweep.file)["runs"]
+        expect(len(runs) == 1, f"{chosen}: {len(runs)} runs")
+        expect("0:1 is 0:0 again" in ended.err, f"{chosen}: no warning: {ended.err}")
+    sweep.run(*SMALL, "-d", "0:1", worker=("--devices", "2", "--same-id")).expect_status(0)
+
+
+def damaged_devices_are_listed(sweep):
+    """The others can be used."""
+    worker = ("--devices", "2", "--bad-device")
+    ended = harness.run([sweep.program, "devices", "--worker", sweep.worker(*worker)], sweep.env, sweep.folder)
+    ended.expect_status(0)
+    expect("MAX_WORK_GROUP_SIZE" in ended.out and "worker told" in ended.out, ended.out)
+    sweep.run(*SMALL, worker=worker).expect_status(0)
+    ended = sweep.run(*SMALL, worker=("--bad-device",)).expect_status(3)
+    expect("MAX_WORK_GROUP_SIZE" in ended.err, ended.err)
+
+
+def devices_that_do_not_exist(sweep):
+    for wanted in ("", "4294967296:0", "0:4294967296", "00:0", "0:", "-0:0"):
+        sweep.run(*SMALL, "-d", wanted).expect_status(2)
+
+
+def names_do_not_steer_the_terminal(sweep):
+    name = "Evil\x1b]0;owned\x07\x1b[2J\r\n'\"`$(touch owned)`\\"
+    for words, worker in ((SMALL, ()), ((*SMALL, "-v"), ("--clock", "host")), ((*SMALL, "-d", "nosuch"), ()),
+                          (SMALL, ("--open-fault", "error"))):
+        ended = sweep.run(*words, worker=("--device-name", name, *worker))
+        for stream in (ended.out, ended.err):
+            bad = [c for c in stream if ord(c) < 32 and c not in "\n\t" or 127 <= ord(c) < 160]
+            expect(not bad, f"{words}: control characters {bad}: {stream[-300:]!r}")
+    expect(not os.path.exists(os.path.join(sweep.folder, "owned")), "a name was run as a command")
+
+
+def a_worker_without_host(sweep):
+    ended = sweep.run(*SMALL, worker=("--no-host",)).expect_status(3)
+    expect("host" in ended.err, ended.err)
+
+
+# ---- options ----
+
+def slips_of_the_pen(sweep):
+    """Refused at once, before any worker."""
+    for words in (("-o", ""), ("--resume", "")):
+        sweep.run(*SMALL, *words, output=False).expect_status(2)
+    expect(not sweep.log(), "a worker was started")
+    ended = sweep.run("--size", "N=4096", "--size", "N=4096").expect_status(2)
+    expect("given twice" in ended.err, ended.err)
+
+
+def other_files_are_not_overwritten(sweep):
+    path = os.path.join(sweep.folder, "mine.json")
+    with open(SPEC, encoding="utf-8") as file:
+        spec = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(spec)
+    ended = sweep.run(*SMALL, "-o", path, output=False).expect_status(2)
+    expect("mine.json" in ended.err and "not overwritten" in ended.err, ended.err)
+    with open(path, encoding="utf-8") as file:
+        expect(file.read() == spec, "the file changed")
+    expect(not os.path.exists(path + ".part"), "a journal was left")
+    open(path, "w", encoding="utf-8").close()  # an empty file is nobody's
+    sweep.run(*SMALL, "-o", path, output=False).expect_status(0)
+    sweep.run(*SMALL, "-o", path, output=False).expect_status(0)
+
+
+def rows_that_are_no_configuration(sweep):
+    sweep.run("--quick", "-s", "TX=16,32", "-s", "TY=8").expect_status(0)
+    with open(sweep.file, encoding="utf-8") as file:
+        document = json.load(file)
+    for row in document["runs"][0]["rows"]:
+        if row["params"]["TX"] == 16:
+            row["params"]["GONE"] = 1
+    other = os.path.join(sweep.folder, "other.json")
+    with open(other, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    left = sum(1 for row in document["runs"][0]["rows"] if "GONE" in row["params"])
+    sweep.file = os.path.join(sweep.folder, "2.json")
+    ended = sweep.run("--rows", other, "--visits", "1").expect_status(0)
+    expect(f"{left} of its rows" in ended.err and "GONE=1" in ended.err and left > 3 and "more" in ended.err,
+           f"{left}: {ended.err}")
+    expect(len(sweep.rows()) == len(document["runs"][0]["rows"]) - left, f"{len(sweep.rows())} rows")
+
+
+def keys_that_are_no_utf8(sweep):
+    """They may become one when they are mended; the document stays strict."""
+    command = [os.fsencode(word) for word in sweep.command(*SMALL)] + [b"--context", b"k\xff=1", b"--context", b"k\xfe=2"]
+    child = subprocess.run(command, env=sweep.env, cwd=sweep.folder, capture_output=True, timeout=SLOW_S, check=False)
+    expect(child.returncode == 0, child.stderr)
+    (run,) = load_results(sweep.file)["runs"]
+    expect(list(run["context"].values()) == ["2"], f"{run['context']}")
+
+
+# ---- where the results go ----
+
+def long_names(sweep):
+    """As long as the journal's name allows; one more is told at once."""
+    for length, wanted in ((250, 0), (251, 4)):
+        sweep.forget()
+        path = os.path.join(sweep.folder, "n" * (length - 5) + ".json")
+        ended = sweep.run(*SMALL, "-o", path, output=False).expect_status(wanted)
+        expect(wanted == 0 or (not sweep.jobs("prove") and "too long" in ended.err), ended.err)
+
+
+def standard_output_closed(sweep):
+    command = shlex.join(sweep.command(*SMALL, "-o", "-", output=False))
+    ended = harness.run(["sh", "-c", f"exec {command} >&-"], sweep.env, sweep.folder).expect_status(4)
+    expect("closed" in ended.err and not sweep.jobs("prove"), ended.err)
+
+
+def another_device_resumed(sweep):
+    """What was not gone on with stays unfinished."""
+    child = sweep.start("-d", "0:0", "--visits", "3", worker=("--devices", "2", "--delay", "15"))
+    wait_until(lambda: len(sweep.jobs("time")) >= 9, SLOW_S, "visits")
+    child.kill()
+    child.wait()
+    words = [sweep.program, "run", "--resume", sweep.file, "-q"]
+    harness.run(words + ["-d", "0:1"], sweep.env, sweep.folder).expect_status(0)
+    first, second = load_results(sweep.file)["runs"]
+    expect(first["interrupted"] and not second["interrupted"], f"{first['interrupted']} {second['interrupted']}")
+    expect(os.path.exists(sweep.part), "the journal of the unfinished run is gone")
+    harness.run(words + ["-d", "0:0"], sweep.env, sweep.folder).expect_status(0)
+    first, second = load_results(sweep.file)["runs"]
+    bad = [row_name(row) for row in first["rows"] if outcome(row) != "ok"]
+    expect(not first["interrupted"] and not bad and not os.path.exists(sweep.part), f"{bad}")
+
+
+def few_descriptors(sweep):
+    """Fewer workers than asked for, and all rows all the same."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+    child = subprocess.run(sweep.command("--quick", "-j", "16"), env=sweep.env, cwd=sweep.folder, preexec_fn=limit,
+                           capture_output=True, timeout=SLOW_S, check=False)
+    expect(child.returncode == 0, child.stderr)
+    expect(b"workers instead of" in child.stderr, child.stderr)
+    bad = [row_name(row) for row in sweep.rows() if outcome(row) != "ok"]
+    expect(not bad, f"{bad}")
+
+
+# ---- setup and cleanup ----
+
+def failed_cleanup_is_told(sweep):
+    for command in ("exit 3", "kill -KILL $$"):
+        ended = sweep.run(*SMALL, "--cleanup", command).expect_status(4)
+        expect("--cleanup" in ended.err, ended.err)
+        expect(all(outcome(row) == "ok" for row in sweep.rows()), "the results were lost")
+
+
+def hooks_end_with_the_run(sweep):
+    """A signal to the process alone reaches all of the command; one that heeds none is killed."""
+    mark = os.path.join(sweep.folder, "pid")
+    for command in (f"sleep 60 & echo $! > {mark}; wait", f"trap '' INT TERM; sleep 60 & echo $! > {mark}; wait; sleep 60",
+                    f"sh -c 'trap \"\" INT TERM; echo $$ > {mark}; sleep 60; sleep 60'; sleep 60"):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            if os.path.exists(mark):
+                os.unlink(mark)
+            child = sweep.start(*SMALL, "--setup", command)
+            wait_until(lambda: os.path.exists(mark) and os.path.getsize(mark), SLOW_S, "the setup")
+            begun = time.monotonic()
+            child.send_signal(number)
+            expect(child.wait(10) == status, f"{command}: exit status {child.returncode}")
+            expect(time.monotonic() - begun < 3, f"{command}: took {time.monotonic() - begun:.1f} s")
+            with open(mark, encoding="ascii") as file:
+                pid = int(file.read())
+            wait_until(lambda pid=pid: not harness.is_running(pid), 3, f"{command}: its process gone")
+
+
+def terminated_while_waiting(sweep):
+    first = sweep.start("--visits", "3", worker=("--delay", "50"))
+    wait_until(lambda: sweep.jobs("prove"), SLOW_S, "proofs")
+    second = sweep.start("--visits", "3", "-o", os.path.join(sweep.folder, "2.json"), output=False)
+    wait_until(lambda: "waiting for process" in open(sweep.err_path, encoding="utf-8").read(), SLOW_S, "the wait")
+    second.send_signal(signal.SIGTERM)
+    expect(second.wait(10) == 143, f"exit status {second.returncode}")
+    with open(sweep.err_path, encoding="utf-8") as file:
+        expect("Fake Device 0" in file.read(), "the message does not name the device")
+    first.kill()
+    first.wait()
+
+
+TESTS = (one_device_listed_twice, damaged_devices_are_listed, devices_that_do_not_exist,
+         names_do_not_steer_the_terminal, a_worker_without_host, slips_of_the_pen, other_files_are_not_overwritten,
+         rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
+         another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
+         terminated_while_waiting)
+
+
+def main():
+    options = harness.arguments(__doc__)
+    report = harness.Report(options.only)
+    with harness.Folder(options.keep) as folder:
+        for function in TESTS:
+            name = function.__name__
+            report.run(name, lambda function=function, name=name: function(Sweep(options, folder, name)))
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
