@@ -51,4 +51,18 @@ void ts_compare_markdown(const struct ts_compare *compare, bool all, struct ts_t
 /* A tilesweep.compare/1 document (docs/compare.schema.json); cJSON_Delete it. */
 cJSON *ts_compare_json(const struct ts_compare *compare);
 
+/* ---- dated runs ---- */
+
+struct ts_history; /* opaque */
+
+/* Steps and slow creep over all runs of the files in options->files[0] (files[1] is not used), in
+ * the order of their dates. NULL with exit status 2: a bad file, fewer than TS_TREND_LEAST runs of
+ * every device. */
+struct ts_history *ts_history_open(const struct ts_compare_options *options, struct ts_err *err);
+void ts_history_free(struct ts_history *history); /* accepts NULL */
+int ts_history_exit_status(const struct ts_history *history);
+void ts_history_text(const struct ts_history *history, struct ts_text *out);
+/* A tilesweep.history/1 document (docs/history.schema.json); cJSON_Delete it. */
+cJSON *ts_history_json(const struct ts_history *history);
+
 #endif

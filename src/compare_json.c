@@ -21,25 +21,27 @@ static void add_time(cJSON *parent, const char *key, double ns)
 
 /* ---- inputs ---- */
 
+void ts_compare_add_run(cJSON *runs, const struct ts_compare_run *run)
+{
+    cJSON *item = ts_json_add_object(runs, NULL);
+    ts_json_add_string(item, "file", run->file);
+    ts_json_add_string(item, "id", run->run->id);
+    ts_json_add_string(item, "started", run->run->started);
+    ts_json_add_string(item, "device", run->run->device.name);
+    ts_json_add_string(item, "driver", run->run->device.driver);
+    if (run->run->context)
+        ts_json_add_item(item, "context", cJSON_Duplicate(run->run->context, true));
+    else
+        ts_json_add_object(item, "context");
+}
+
 static void add_side(cJSON *document, const struct ts_compare *compare, enum ts_side side)
 {
     cJSON *object = ts_json_add_object(document, side == TS_BASE ? "base" : "new");
     cJSON *runs = ts_json_add_array(object, "runs");
-    for (size_t i = 0; i < compare->run_count; i++) {
-        const struct ts_compare_run *run = &compare->runs[i];
-        if (run->side != side)
-            continue;
-        cJSON *item = ts_json_add_object(runs, NULL);
-        ts_json_add_string(item, "file", run->file);
-        ts_json_add_string(item, "id", run->run->id);
-        ts_json_add_string(item, "started", run->run->started);
-        ts_json_add_string(item, "device", run->run->device.name);
-        ts_json_add_string(item, "driver", run->run->device.driver);
-        if (run->run->context)
-            ts_json_add_item(item, "context", cJSON_Duplicate(run->run->context, true));
-        else
-            ts_json_add_object(item, "context");
-    }
+    for (size_t i = 0; i < compare->run_count; i++)
+        if (compare->runs[i].side == side)
+            ts_compare_add_run(runs, &compare->runs[i]);
 }
 
 static void add_options(cJSON *document, const struct ts_compare_options *o)
@@ -167,7 +169,7 @@ static void add_gated(cJSON *row, unsigned gated)
             ts_json_add_string(array, NULL, ts_gated_words(bit));
 }
 
-static void add_names(cJSON *object, const struct ts_row *names)
+void ts_compare_add_names(cJSON *object, const struct ts_row *names)
 {
     ts_json_add_string(object, "benchmark", names->benchmark);
     ts_json_add_item(object, "size", ts_values_to_json(&names->size));
@@ -177,7 +179,7 @@ static void add_names(cJSON *object, const struct ts_row *names)
 static void add_row(cJSON *rows, const struct ts_compare *compare, const struct ts_compare_row *row)
 {
     cJSON *object = ts_json_add_object(rows, NULL);
-    add_names(object, row->names);
+    ts_compare_add_names(object, row->names);
     ts_json_add_string(object, "variant", row->names->variant);
     ts_json_add_item(object, "params", ts_values_to_json(&row->names->params));
     ts_json_add_string(object, "status", ts_status_name(row->names->status));
@@ -214,7 +216,7 @@ static void add_config(cJSON *object, const char *key, const struct ts_compare_r
 static void add_case(cJSON *cases, const struct ts_compare_case *c)
 {
     cJSON *object = ts_json_add_object(cases, NULL);
-    add_names(object, c->names);
+    ts_compare_add_names(object, c->names);
     ts_json_add_int(object, "device", (int64_t)c->device);
     ts_json_add_string(object, "verdict", ts_outcome_kinds[c->outcome].name);
     ts_json_add_string(object, "words", c->words);

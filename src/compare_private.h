@@ -199,4 +199,8 @@ void ts_compare_end_words(const struct ts_compare *compare, struct ts_text *out)
 void ts_compare_waiver_words(const struct ts_compare *compare, const char *bullet,
                              struct ts_text *out);
 
+/* compare_json.c: benchmark, size, problem of names into object; context of a run or {}. */
+void ts_compare_add_names(cJSON *object, const struct ts_row *names);
+void ts_compare_add_run(cJSON *runs, const struct ts_compare_run *run);
+
 #endif

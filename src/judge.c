@@ -114,6 +114,11 @@ static size_t find_offsets(const struct ts_judge_group *group, bool control_only
     return used;
 }
 
+bool ts_judge_offsets(const struct ts_judge_group *group, double *offset)
+{
+    return find_offsets(group, true, offset) >= TS_CONTROL_LEAST;
+}
+
 static double mean_offset(const struct ts_judge_group *group, const double *offset,
                           enum ts_side side, size_t *runs)
 {

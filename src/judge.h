@@ -101,6 +101,10 @@ enum { TS_CONTROL_LEAST = 5, TS_CONTROL_SCALE_LEAST = 10 };
 #define TS_SHIFT_LIMIT 0.10
 #define TS_POWER 0.9
 
+/* offset[r], run_count of them: by how much the control's rows are slower in run r than on average;
+ * all 0 and false where the control is too small. */
+bool ts_judge_offsets(const struct ts_judge_group *group, double *offset);
+
 void ts_judge(struct ts_judge_group *groups, size_t count, const struct ts_judge_rule *rule);
 
 #endif

@@ -15,6 +15,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 struct compare_options {
     struct ts_compare_options compare;
     enum format format;
+    bool history;
     int verbose;
 };
 
@@ -104,6 +105,9 @@ static const struct ts_option options[] = {
      .help = "compare one device with another"},
     {"waivers", 0, "FILE", TS_OPTION_TEXT, AT(compare.waivers),
      .help = "accepted findings: exact row, ceiling, reason, last day"},
+    {"history", 0, NULL, TS_OPTION_FLAG, AT(history),
+     .help = "all files are dated runs: find the run from which on a configuration was slower for "
+             "good, by a step or by slow creep; needs six runs of a device"},
     {"format", 0, "FORMAT", TS_OPTION_CALL, .call = take_format,
      .help = "text (default), json (tilesweep.compare/1), markdown (for a comment in CI)"},
     {"verbose", 'v', NULL, TS_OPTION_COUNT, AT(verbose),
@@ -112,7 +116,7 @@ static const struct ts_option options[] = {
 
 static const struct ts_cli cli = {
     .command = "compare",
-    .usage = "[OPTION]... BASE... -- NEW...   (or BASE NEW)",
+    .usage = "[OPTION]... BASE... -- NEW...   (or BASE NEW, or --history RESULTS...)",
     .about =
         "Did anything get slower? Pairs the configurations of two sides of results files and "
         "judges each by effect and evidence. Several runs on a side put the noise between runs "
@@ -162,15 +166,20 @@ static int check(const struct ts_compare_options *o, struct ts_err *err)
     return 0;
 }
 
+/* Takes the document. */
+static void add_document(cJSON *document, struct ts_text *text)
+{
+    char *printed = ts_json_print_pretty(document);
+    ts_text_printf(text, "%s\n", printed);
+    free(printed);
+    cJSON_Delete(document);
+}
+
 static void print(const struct ts_compare *compare, const struct compare_options *o)
 {
     struct ts_text text = {0};
     if (o->format == FORMAT_JSON) {
-        cJSON *document = ts_compare_json(compare);
-        char *printed = ts_json_print_pretty(document);
-        ts_text_printf(&text, "%s\n", printed);
-        free(printed);
-        cJSON_Delete(document);
+        add_document(ts_compare_json(compare), &text);
     } else if (o->format == FORMAT_MARKDOWN) {
         ts_compare_markdown(compare, o->verbose > 0, &text);
     } else {
@@ -179,6 +188,44 @@ static void print(const struct ts_compare *compare, const struct compare_options
     }
     fputs(text.text, stdout);
     ts_text_free(&text);
+}
+
+static int print_history(struct compare_options *o, const struct ts_cli_args *args,
+                         struct ts_err *err)
+{
+    struct ts_text text = {0};
+    if (o->format == FORMAT_MARKDOWN || o->compare.waivers)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "compare: --history goes with --format text or json, and without "
+                          "--waivers");
+    o->compare.files[0] = args->items;
+    o->compare.file_count[0] = args->count;
+    struct ts_history *history = ts_history_open(&o->compare, err);
+    if (!history)
+        return -1;
+    if (o->format == FORMAT_JSON)
+        add_document(ts_history_json(history), &text);
+    else
+        ts_history_text(history, &text);
+    fputs(text.text, stdout);
+    ts_text_free(&text);
+    int status = ts_history_exit_status(history);
+    ts_history_free(history);
+    return status;
+}
+
+static int print_comparison(struct compare_options *o, const struct ts_cli_args *args,
+                            struct ts_err *err)
+{
+    if (split_sides(&o->compare, args, err) != 0)
+        return -1;
+    struct ts_compare *compare = ts_compare_open(&o->compare, err);
+    if (!compare)
+        return -1;
+    print(compare, o);
+    int status = ts_compare_exit_status(compare);
+    ts_compare_free(compare);
+    return status;
 }
 
 static int run(int argc, char **argv, struct ts_err *err)
@@ -191,15 +238,9 @@ static int run(int argc, char **argv, struct ts_err *err)
     int status = ts_cli_parse(&cli, argc, argv, &o, &args, err);
     if (status)
         return status == 1 ? TS_EXIT_OK : -1;
-    if (split_sides(&o.compare, &args, err) != 0 || check(&o.compare, err) != 0)
+    if (check(&o.compare, err) != 0)
         return -1;
-    struct ts_compare *compare = ts_compare_open(&o.compare, err);
-    if (!compare)
-        return -1;
-    print(compare, &o);
-    status = ts_compare_exit_status(compare);
-    ts_compare_free(compare);
-    return status;
+    return o.history ? print_history(&o, &args, err) : print_comparison(&o, &args, err);
 }
 
 const struct ts_command ts_command_compare = {

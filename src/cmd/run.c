@@ -122,8 +122,8 @@ static const struct ts_option options[] = {
     {"size", 0, "NAME=V,NAME=V...", TS_OPTION_CALL, .call = take_size,
      .help = "time this size instead of the spec's; repeatable"},
     {"rows", 0, "FILE[:WHICH]", TS_OPTION_CALL, .call = take_rows,
-     .help = "only the configurations that a results file names, with their sizes; WHICH: best, "
-             "failed, suspects"},
+     .help = "only the configurations that a results file or a comparison names, with their "
+             "sizes; WHICH: best, failed, suspects (of a comparison)"},
     {"variant", 0, "NAME[,NAME]...", TS_OPTION_CALL, .call = take_variants,
      .help = "only these variants, and the baseline"},
     {"no-baseline", 0, NULL, TS_OPTION_FLAG, AT(sweep.selection.no_baseline),
