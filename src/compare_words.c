@@ -245,8 +245,8 @@ void ts_compare_control_words(const struct ts_compare *compare, size_t device, s
     add_shift(g->shift_low, g->shift, g->shift_high, out);
     if (g->shift_too_large)
         ts_text_printf(out,
-                       ", runs by more than %.0f %%: too much to be trusted, so everything "
-                       "is inconclusive; measure again on a quiet machine",
+                       ", more than %.0f %%: too much to be trusted, so everything is "
+                       "inconclusive; measure again on a quiet machine",
                        100.0 * TS_SHIFT_LIMIT);
     else
         ts_text_puts(out, ": that is the machine, and is taken out");

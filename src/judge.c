@@ -161,16 +161,6 @@ static void find_shared(struct ts_judge_group *group, struct shared *shared)
     set_error_of_runs(group, shared);
 }
 
-static double range_of(const double *x, size_t count)
-{
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        low = fmin(low, x[i]);
-        high = fmax(high, x[i]);
-    }
-    return count > 0 ? high - low : 0.0;
-}
-
 /* ---- a pair's own numbers ---- */
 
 /* The part of a pair's times that is its own: what its runs share is taken out before the spread is
@@ -291,8 +281,7 @@ static void read_control(struct ts_judge_group *group, struct shared *shared)
     double *surprises = gather(group, true, surprise_of, &rated);
     group->scale = 1.0;
     group->shift_taken_out = control;
-    group->shift_too_large =
-        control && range_of(shared->offset, group->run_count) > log1p(TS_SHIFT_LIMIT);
+    group->shift_too_large = false;
     group->shift = group->shift_low = group->shift_high = NAN;
     if (count > 1) {
         double df = (double)(count - 1);
@@ -305,6 +294,7 @@ static void read_control(struct ts_judge_group *group, struct shared *shared)
             shared->error = error;
             shared->df = df;
         }
+        group->shift_too_large = control && fabs(group->shift) > log1p(TS_SHIFT_LIMIT);
         group->shift_low = group->shift - half;
         group->shift_high = group->shift + half;
     }
