@@ -132,6 +132,10 @@ static double mean_offset(const struct ts_judge_group *group, const double *offs
     return *runs > 0 ? sum / (double)*runs : 0.0;
 }
 
+/* A night on which all rows are wrong together is worse than a single false row: what nights share
+ * is taken to be somewhat larger than it seems. */
+#define SHARED_CAUTION 1.15
+
 /* Of the difference of both sides' means, from how much the runs of a side differ. However many
  * rows there are, these are few degrees of freedom: all rows have the same slow nights. */
 static void set_error_of_runs(const struct ts_judge_group *group, struct shared *shared)
@@ -147,7 +151,7 @@ static void set_error_of_runs(const struct ts_judge_group *group, struct shared 
     }
     if (group->run_count > 2) {
         shared->df = (double)(group->run_count - 2);
-        shared->error = sqrt(squares / shared->df * inverse);
+        shared->error = SHARED_CAUTION * sqrt(squares / shared->df * inverse);
     }
 }
 
