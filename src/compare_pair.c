@@ -308,12 +308,14 @@ static bool same_compiler(const struct ts_run *a, const struct ts_run *b)
            environment_within(b->environment, a->environment);
 }
 
+/* Another device is no control, whatever it runs: how much faster it is, is the question. */
 static void find_control(struct ts_compare_row *row, const struct ref *refs, size_t count)
 {
     row->same_binary = row->same_build = true;
     for (size_t i = 1; i < count; i++) {
         const struct ts_row *a = refs[0].row, *b = refs[i].row;
-        bool geometry = same_geometry(&a->geometry, &b->geometry);
+        bool geometry = same_geometry(&a->geometry, &b->geometry) &&
+                        same_text(refs[0].run->run->device.name, refs[i].run->run->device.name);
         bool digests = a->build.binary && b->build.binary;
         row->same_binary =
             row->same_binary && geometry && same_text(a->build.binary, b->build.binary);

@@ -4,7 +4,8 @@
  *
  *     simulate_compare fdr [PAIRS [SEED]]     share of false discoveries, by scenario
  *     simulate_compare power [ROUNDS [SEED]]  share of real slow-downs found, by effect and visits
- *     simulate_compare stated [ROUNDS [SEED]] share found of slow-downs of the stated size */
+ *     simulate_compare stated [ROUNDS [SEED]] share found of slow-downs of the stated size
+ *     simulate_compare check [PAIRS [SEED]]   `fdr` as a test */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,13 +159,20 @@ static int told(const struct ts_judge_pair *pair, double truth)
     return (pair->verdict == TS_SLOWER ? truth : -truth) > 0.0 ? 1 : -1;
 }
 
-/* The false discovery rate is the mean, over comparisons, of the share of the told that is false.
- */
-static void print_fdr(const struct scenario *s, size_t pairs, uint64_t seed)
+struct rates {
+    size_t pairs, wrong;
+    double fdr;      /* mean, over comparisons, of the share of the told that is false */
+    double any;      /* share of comparisons with any */
+    double coverage; /* share of 95 % intervals that hold the truth */
+    double power;    /* share of real changes that are told; NaN: there are none */
+};
+
+static struct rates rates_of(const struct scenario *s, size_t pairs, uint64_t seed)
 {
     struct ts_rng rng = {seed};
     struct made made;
     size_t rounds = (pairs + s->rows - 1) / s->rows, wrong = 0, right = 0, real = 0, nights = 0;
+    size_t covered = 0;
     double share = 0.0;
     made_open(&made, s->rows);
     for (size_t round = 0; round < rounds; round++) {
@@ -176,6 +184,8 @@ static void print_fdr(const struct scenario *s, size_t pairs, uint64_t seed)
             false_here += t < 0;
             true_here += t > 0;
             real += made.truth[i] != 0.0;
+            const struct ts_interval *ratio = &made.pairs[i].ratio;
+            covered += log(ratio->low) <= made.truth[i] && made.truth[i] <= log(ratio->high);
         }
         if (false_here > 0)
             share += (double)false_here / (double)(false_here + true_here);
@@ -184,12 +194,35 @@ static void print_fdr(const struct scenario *s, size_t pairs, uint64_t seed)
         right += true_here;
     }
     made_close(&made);
-    printf("%s\t%zu\t%.4f\t%zu\t%.4f\t", s->name, rounds * s->rows, share / (double)rounds, wrong,
-           (double)nights / (double)rounds);
-    if (real > 0)
-        printf("%.3f\n", (double)right / (double)real);
-    else
-        printf("-\n");
+    return (struct rates){
+        .pairs = rounds * s->rows,
+        .wrong = wrong,
+        .fdr = share / (double)rounds,
+        .any = (double)nights / (double)rounds,
+        .coverage = (double)covered / (double)(rounds * s->rows),
+        .power = real > 0 ? (double)right / (double)real : NAN,
+    };
+}
+
+static void print_fdr(const struct scenario *s, size_t pairs, uint64_t seed)
+{
+    struct rates r = rates_of(s, pairs, seed);
+    printf("%s\t%zu\t%.4f\t%zu\t%.4f\t%.3f\t", s->name, r.pairs, r.fdr, r.wrong, r.any, r.coverage);
+    printf(isnan(r.power) ? "-\n" : "%.3f\n", r.power);
+}
+
+/* The same at the size of a test, with room for the chance of so few comparisons. */
+static int check(size_t pairs, uint64_t seed)
+{
+    int bad = 0;
+    for (size_t i = 0; i < TS_COUNT(scenarios); i++) {
+        struct rates r = rates_of(&scenarios[i], pairs, seed + i);
+        bool right = r.fdr <= 0.12 && r.coverage >= 0.92;
+        printf("%s %s: false discoveries %.3f, coverage %.3f\n", right ? "ok" : "not ok",
+               scenarios[i].name, r.fdr, r.coverage);
+        bad += !right;
+    }
+    return bad > 0;
 }
 
 /* ---- power ---- */
@@ -259,15 +292,17 @@ int main(int argc, char **argv)
     size_t amount = argc > 2 ? (size_t)strtoull(argv[2], NULL, 10) : 10000;
     uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     if (argc > 1 && !strcmp(argv[1], "fdr")) {
-        printf("# scenario\tpairs\tfdr\tfalse\tcomparisons_with_any\tpower\n");
+        printf("# scenario\tpairs\tfdr\tfalse\tcomparisons_with_any\tcoverage\tpower\n");
         for (size_t i = 0; i < TS_COUNT(scenarios); i++)
             print_fdr(&scenarios[i], amount, seed + i);
+    } else if (argc > 1 && !strcmp(argv[1], "check")) {
+        return check(argc > 2 ? amount : 2000, seed);
     } else if (argc > 1 && !strcmp(argv[1], "power")) {
         print_power(amount, seed);
     } else if (argc > 1 && !strcmp(argv[1], "stated")) {
         print_stated(amount, seed);
     } else {
-        fprintf(stderr, "usage: simulate_compare fdr|power|stated [COUNT [SEED]]\n");
+        fprintf(stderr, "usage: simulate_compare fdr|power|stated|check [COUNT [SEED]]\n");
         return 2;
     }
     return 0;
