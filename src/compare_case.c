@@ -1,4 +1,5 @@
 /* compare_case.c: what became of a case's answer, and which configurations the gate watches. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,6 +283,22 @@ static void judge_case(struct ts_compare *compare, struct ts_compare_case *c)
     c->words = words.text;
 }
 
+/* The lower median, which is one of the values: they may be infinite. */
+static double typical_found(const struct ts_compare *compare)
+{
+    double *found = ts_alloc(compare->case_count + 1, sizeof(*found));
+    size_t count = 0;
+    for (size_t i = 0; i < compare->case_count; i++)
+        if (!isnan(compare->cases[i].found))
+            found[count++] = fmin(compare->cases[i].found, DBL_MAX);
+    double typical =
+        count > 0
+            ? ts_quantile(found, count, (double)((count - 1) / 2) / fmax(1.0, (double)(count - 1)))
+            : NAN;
+    free(found);
+    return typical;
+}
+
 void ts_compare_judge_cases(struct ts_compare *compare)
 {
     for (size_t i = 0; i < compare->case_count; i++) {
@@ -296,4 +313,5 @@ void ts_compare_judge_cases(struct ts_compare *compare)
         set_case_power(compare, &compare->cases[i]);
     if (compare->found == 0.0)
         compare->found = compare->evidence = INFINITY;
+    compare->typical_found = typical_found(compare);
 }

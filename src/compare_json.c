@@ -1,4 +1,5 @@
 /* compare_json.c: a comparison as a tilesweep.compare/1 document. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +264,8 @@ static void add_summary(cJSON *document, const struct ts_compare *compare)
     cJSON *power = ts_json_add_object(document, "power");
     ts_json_add_real(power, "found", compare->found);
     ts_json_add_real(power, "evidence", compare->evidence);
+    bool known = compare->typical_found < DBL_MAX;
+    ts_json_add_real(power, "typical_found", known ? compare->typical_found : NAN);
     ts_json_add_bool(power, "blind", compare->blind);
     ts_json_add_int(document, "exit_status", ts_compare_exit_status(compare));
 }

@@ -154,6 +154,7 @@ struct ts_compare {
     size_t count[TS_OUTCOME_COUNT];
     size_t gated_count, failing_count, waived_count;
     double found, evidence; /* the weakest case; INFINITY: blind */
+    double typical_found;   /* half of the cases are at least as strong; NaN: no case */
     bool blind;             /* --require-power is not reached */
 };
 

@@ -265,6 +265,9 @@ static void add_weakest(const struct ts_compare *compare, struct ts_text *out)
             continue;
         ts_text_puts(out, "; weakest case: ");
         ts_compare_case_name(compare, c, out);
+        if (compare->typical_found <= BLIND)
+            ts_text_printf(out, "; in half of the cases from %.1f %% on",
+                           100.0 * compare->typical_found);
         return;
     }
 }
