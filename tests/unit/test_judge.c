@@ -171,6 +171,22 @@ static void test_the_controls_spread_widens_every_interval(void **state)
     assert_int_not_equal(m.pairs[30].verdict, TS_SLOWER);
 }
 
+/* Five rows that disagree about the machine leave open what it did, to every other row. */
+static void test_the_shifts_own_error_is_in_every_interval(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m, 0.002, 0.0);
+    for (size_t i = 0; i < TS_CONTROL_LEAST; i++) {
+        m.pairs[i].control = true;
+        slow_down(&m, i, 0.05 * ((double)i - 2.0));
+    }
+    ts_judge(&m.group, 1, &rule);
+    assert_true(m.group.shift_taken_out && m.group.scale == 1.0);
+    assert_true(m.pairs[30].error > 0.03);
+    assert_int_equal(m.pairs[30].verdict, TS_INCONCLUSIVE);
+}
+
 /* Many rows tell how noisy a row is that has one cluster a side. */
 static void test_a_row_without_spread_of_its_own_uses_the_others(void **state)
 {
@@ -281,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_without_control_a_shared_shift_stays),
         cmocka_unit_test(test_a_shift_too_large_leaves_everything_open),
         cmocka_unit_test(test_the_controls_spread_widens_every_interval),
+        cmocka_unit_test(test_the_shifts_own_error_is_in_every_interval),
         cmocka_unit_test(test_a_row_without_spread_of_its_own_uses_the_others),
         cmocka_unit_test(test_no_row_is_more_exact_than_its_clock),
         cmocka_unit_test(test_nights_that_differ_widen_what_all_rows_share),
