@@ -301,8 +301,8 @@ void ts_clock_from_json(struct ts_clock *clock, const cJSON *object)
         .floor_ns = ts_json_int(object, "floor_ns", 0),
         .host_ratio = ts_json_number(object, "host_ratio", 0.0),
     };
-    if (clock->tick_ns < 1)
-        clock->tick_ns = 1;
+    if (clock->tick_ns < 1 || clock->floor_ns < 0) /* no audit yet, or none that can be */
+        clock->tick_ns = clock->floor_ns = 0;
     const cJSON *warning;
     cJSON_ArrayForEach(warning, ts_json_get(object, "warnings"))
     {
@@ -390,4 +390,32 @@ int ts_measure_visit(const struct ts_visit_plan *plan, ts_launch_fn launch, void
     result->sample_ns = NULL;
     result->count = 0;
     return -1;
+}
+
+/* ---- when a row has visits enough ---- */
+
+#define PLATEAU_BACK 4
+#define PLATEAU_LEFT 0.95
+#define PLATEAU_VISITS 9
+
+static double half_width(const double *visit_medians, size_t count)
+{
+    struct ts_interval interval = ts_interval_of_visits(visit_medians, count);
+    return interval.known ? 0.5 * (interval.high - interval.low) / interval.mid : INFINITY;
+}
+
+enum ts_stop ts_measure_stop(const struct ts_stop_rule *rule, const double *visit_medians,
+                             size_t count)
+{
+    if (count < rule->least || count < 2)
+        return TS_STOP_NONE;
+    double now = half_width(visit_medians, count);
+    if (now <= rule->precision)
+        return TS_STOP_PRECISION;
+    if (count >= rule->most)
+        return TS_STOP_VISITS;
+    if (count >= PLATEAU_VISITS &&
+        now > PLATEAU_LEFT * half_width(visit_medians, count - PLATEAU_BACK))
+        return TS_STOP_PLATEAU;
+    return TS_STOP_NONE;
 }

@@ -183,6 +183,27 @@ int ts_place_whole(const struct ts_place *at, const cJSON *value, int64_t least,
     return 0;
 }
 
+int ts_place_schema(const struct ts_place *at, const cJSON *value, const char *prefix, int version,
+                    struct ts_err *err)
+{
+    size_t length = strlen(prefix);
+    if (cJSON_IsString(value) && strncmp(value->valuestring, prefix, length) == 0) {
+        const char *text = value->valuestring + length;
+        char *end;
+        long told = strtol(text, &end, 10); /* LONG_MAX beyond it: newer, too */
+        bool number = *text >= '1' && *text <= '9' && *end == '\0';
+        if (number && told == version)
+            return 0;
+        if (number && told > version)
+            return ts_place_error(at, err, "%s is newer than this program understands (%d)",
+                                  value->valuestring, version);
+    }
+    char *wanted = ts_printf("\"%s%d\"", prefix, version);
+    ts_place_expected(at, value, wanted, err);
+    free(wanted);
+    return -1;
+}
+
 int ts_place_unsigned(const struct ts_place *at, const cJSON *value, uint64_t *out,
                       struct ts_err *err)
 {

@@ -63,6 +63,11 @@ int ts_place_whole(const struct ts_place *at, const cJSON *value, int64_t least,
 int ts_place_unsigned(const struct ts_place *at, const cJSON *value, uint64_t *out,
                       struct ts_err *err);
 
+/* value: of a key that names the schema of a document, PREFIX and the version ("tilesweep.spec/1");
+ * a newer version is told as that. */
+int ts_place_schema(const struct ts_place *at, const cJSON *value, const char *prefix, int version,
+                    struct ts_err *err);
+
 /* [A-Za-z_][A-Za-z0-9_]* */
 bool ts_is_name(const char *text);
 

@@ -303,17 +303,16 @@ static void add_speedup(struct ts_report_figure *figure, const struct speedups *
     if (!of)
         return;
     const struct ts_interval *speedup = &of->verdict.speedup;
-    struct ts_text name = {0}, cut = {0}, text = {0}, compared = {0};
+    struct ts_text name = {0}, text = {0}, compared = {0};
     series_name(of->rows[0], all->axis, &name);
     ts_report_value_print(value, &text);
     ts_report_configuration(of->verdict.best_plain, &compared);
     ts_text_puts(&compared, " / ");
     ts_report_configuration(of->verdict.best_staged, &compared);
     ts_text_printf(&figure->data, "%zu\t%zu\t", tick, series);
-    ts_report_field(&figure->data, text.text);
+    ts_report_field_cut(&figure->data, text.text, SERIES_COLUMNS);
     ts_text_puts(&figure->data, "\t");
-    ts_report_wrap(&cut, name.text, SERIES_COLUMNS, 1);
-    ts_report_field(&figure->data, cut.text);
+    ts_report_field_cut(&figure->data, name.text, SERIES_COLUMNS);
     ts_text_puts(&figure->data, "\t");
     ts_report_interval_fields(&figure->data, speedup, 1.0);
     ts_text_printf(&figure->data, "\t%zu\t%zu\t", points_at(all, value, series),
@@ -324,7 +323,6 @@ static void add_speedup(struct ts_report_figure *figure, const struct speedups *
     if (speedup->known)
         ts_text_printf(alt, " (%.2f to %.2f)", speedup->low, speedup->high);
     ts_text_free(&name);
-    ts_text_free(&cut);
     ts_text_free(&text);
     ts_text_free(&compared);
 }
@@ -337,7 +335,7 @@ static void speedup_labels(struct ts_report_figure *figure, const struct speedup
     if (all->left_out > 0)
         ts_text_printf(&title, " (%zu further series not shown)", all->left_out);
     ts_report_title(&figure->labels, group->run, title.text);
-    ts_report_label(&figure->labels, "xlabel", "%s", all->axis);
+    ts_report_axis_label(&figure->labels, "xlabel", all->axis);
     ts_report_label(&figure->labels, "ylabel",
                     "speed-up of staging\n(best plain time / best staged time)");
     ts_report_label(&figure->labels, "measure", "no difference");
@@ -405,5 +403,7 @@ const struct ts_report_kind ts_report_kinds[] = {
      ts_report_plan_heatmaps},
     {"padding", "Effect of padding", "padding.gnuplot", "Times are from the sweep.",
      ts_report_plan_padding},
+    {"drift", "The device during the run", "drift.gnuplot",
+     "Of the run as a whole; docs/measuring.md tells how it is used.", ts_report_plan_drift},
 };
 const size_t ts_report_kind_count = TS_COUNT(ts_report_kinds);

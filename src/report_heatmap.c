@@ -295,8 +295,8 @@ static void write_labels(struct ts_report_figure *figure, const struct heatmap *
     add_best(map, &title);
     ts_report_title(&figure->labels, figure->group->run, title.text);
     ts_report_unit_print(&map->unit, &unit);
-    ts_report_label(&figure->labels, "xlabel", "%s", map->x.name ? map->x.name : "");
-    ts_report_label(&figure->labels, "ylabel", "%s", map->y.name ? map->y.name : "");
+    ts_report_axis_label(&figure->labels, "xlabel", map->x.name);
+    ts_report_axis_label(&figure->labels, "ylabel", map->y.name);
     ts_report_label(&figure->labels, "measure", "%s", unit.text);
     ts_report_label(&figure->labels, "low", "%.9g", map->low_ns / map->unit.ns);
     ts_report_label(&figure->labels, "high", "%.9g", map->high_ns / map->unit.ns);

@@ -138,20 +138,18 @@ static void write_padding(struct ts_report_figure *figure, const struct padding 
             const struct padded *pair = &padding->pairs[i];
             if (pair->series != series)
                 continue;
-            struct ts_text whole = {0}, rest = {0}, name = {0};
+            struct ts_text whole = {0}, name = {0};
             add_rest(padding, pair->row, &whole);
-            ts_report_wrap(&rest, whole.text, CONFIGURATION_COLUMNS, 1);
             ts_text_printf(&name, "%s=", padding->parameter);
             ts_report_value_print(padding->values.values[series], &name);
             ts_text_printf(&figure->data, "%zu\t%zu\t", row_of_pair(padding, i), series);
-            ts_report_field(&figure->data, rest.text);
+            ts_report_field_cut(&figure->data, whole.text, CONFIGURATION_COLUMNS);
             ts_text_puts(&figure->data, "\t");
-            ts_report_field(&figure->data, name.text);
+            ts_report_field_cut(&figure->data, name.text, CONFIGURATION_COLUMNS);
             ts_text_puts(&figure->data, "\t");
             ts_report_interval_fields(&figure->data, &pair->ratio, 1.0);
             ts_text_puts(&figure->data, "\n");
             ts_text_free(&whole);
-            ts_text_free(&rest);
             ts_text_free(&name);
         }
 }

@@ -112,11 +112,13 @@ static void add_device_facts(struct ts_text *out, const struct ts_device *device
 
 static void add_clock_facts(struct ts_text *out, const struct ts_clock *clock)
 {
-    char *text = ts_printf("%s; smallest step %lld ns; an empty kernel takes %lld ns",
-                           clock->event ? "profiling events" : "the host's clock",
-                           (long long)clock->tick_ns, (long long)clock->floor_ns);
-    add_fact(out, "Timed by", text);
-    free(text);
+    struct ts_text text = {0};
+    ts_text_puts(&text, clock->event ? "profiling events" : "the host's clock");
+    if (clock->tick_ns > 0)
+        ts_text_printf(&text, "; smallest step %lld ns; an empty kernel takes %lld ns",
+                       (long long)clock->tick_ns, (long long)clock->floor_ns);
+    add_fact(out, "Timed by", text.text);
+    ts_text_free(&text);
     for (size_t i = 0; i < clock->warning_count; i++)
         add_fact(out, "Warning", clock->warnings[i]);
 }

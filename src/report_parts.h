@@ -5,6 +5,7 @@
  *   report_figures.c  the table of figures: which there are and the data of each
  *   report_heatmap.c  the heat maps
  *   report_padding.c  the figure of padding
+ *   report_drift.c    the figure of the sentinel
  *   report_text.c     text for gnuplot's files
  *   report_plot.c     gnuplot: running it, checking what it drew
  *   report_page.c     index.html
@@ -135,6 +136,10 @@ void ts_report_plan_heatmaps(struct ts_report_figures *figures, const struct ts_
 void ts_report_plan_padding(struct ts_report_figures *figures, const struct ts_report_kind *kind,
                             const struct ts_report_group *group);
 
+/* The planner of the sentinel's looks: one per run, shown with its first benchmark. */
+void ts_report_plan_drift(struct ts_report_figures *figures, const struct ts_report_kind *kind,
+                          const struct ts_report_group *group);
+
 /* The distinct variants of a case in order of appearance; *count of names (borrowed), free() the
  * array. */
 const char **ts_report_variants(const struct ts_report_case *of, size_t *count);
@@ -142,13 +147,19 @@ const char **ts_report_variants(const struct ts_report_case *of, size_t *count);
 /* ---- gnuplot's text ---- */
 
 /* Appends text as a field of a data or labels file: no tab, no line end; backslash and quote
- * escaped, so that nothing in it has a meaning. Newlines stay newlines of the label. */
+ * escaped, so that nothing in it has a meaning. Newlines stay newlines of the label. text may be
+ * NULL, which is what a ts_text has that nothing was added to. */
 void ts_report_field(struct ts_text *out, const char *text);
+/* The same with the first line alone, at most `columns` characters of it: a longer text would push
+ * what is drawn out of the picture. */
+void ts_report_field_cut(struct ts_text *out, const char *text, size_t columns);
 /* Appends text broken into lines of at most `columns` characters, at most max_lines of them, the
  * rest cut with an ellipsis. */
 void ts_report_wrap(struct ts_text *out, const char *text, size_t columns, size_t max_lines);
 /* One line "key<TAB>text" of a labels file. */
 void ts_report_label(struct ts_text *out, const char *key, const char *format, ...) TS_PRINTF(3, 4);
+/* The label of an axis, cut to one line. */
+void ts_report_axis_label(struct ts_text *out, const char *key, const char *name);
 /* A title of several lines (separated by newlines), each wrapped, the device's name the last. */
 void ts_report_title(struct ts_text *out, const struct ts_run *run, const char *title);
 /* The three fields mid, low, high: "-" where not known. */

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Titles are broken at this many characters and cut after so many lines. */
-enum { TITLE_COLUMNS = 80, TITLE_LINES = 8 };
+/* Titles are broken at this many columns and cut after so many lines, or bytes: gnuplot itself cuts
+ * text of over 1,000 bytes, in the middle of a character. */
+enum { TITLE_COLUMNS = 80, TITLE_LINES = 8, TITLE_BYTES = 700 };
 
 /* ---- lines ---- */
 
@@ -17,16 +18,24 @@ static bool is_continuation(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* Length in bytes of the next line of text: at most `columns` characters, broken after the last
- * space or joint that fits, else hard. */
+/* Columns that a character takes, by its first byte: two from U+1000 on, where the wide ones are.
+ */
+static size_t width_of(char byte)
+{
+    return (unsigned char)byte >= 0xE1 ? 2 : 1;
+}
+
+/* Length in bytes of the next line of text: at most `columns` wide, broken after the last space or
+ * joint that fits, else hard. */
 static size_t line_length(const char *text, size_t columns)
 {
     size_t used = 0, last_break = 0, i = 0;
     for (; text[i] && text[i] != '\n'; i++) {
         if (is_continuation(text[i]))
             continue;
-        if (used++ == columns && text[i] == ' ')
+        if (used == columns && text[i] == ' ')
             return i + 1; /* the space is not shown */
+        used += width_of(text[i]);
         if (used > columns)
             return last_break > 0 ? last_break : i;
         if (strchr(" -_:,", text[i]) && text[i + 1])
@@ -58,7 +67,7 @@ void ts_report_wrap(struct ts_text *out, const char *text, size_t columns, size_
 
 void ts_report_field(struct ts_text *out, const char *text)
 {
-    for (; *text; text++) {
+    for (; text && *text; text++) {
         unsigned char byte = (unsigned char)*text;
         if (byte == '\n')
             ts_text_puts(out, "\\n");
@@ -68,9 +77,26 @@ void ts_report_field(struct ts_text *out, const char *text)
             ts_text_puts(out, "\\042");
         else if (strncmp(text, "\xEF\xBF\xBE", 3) == 0 || strncmp(text, "\xEF\xBF\xBF", 3) == 0)
             ts_text_puts(out, "?"), text += 2; /* no characters: SVG may not hold them */
+        else if (strncmp(text, "]]>", 3) == 0)
+            ts_text_puts(out, "]] >"), text += 2; /* XML may not hold it, and gnuplot leaves '>' */
         else
             ts_text_add(out, byte < 0x20 || byte == 0x7F ? " " : text, 1);
     }
+}
+
+void ts_report_field_cut(struct ts_text *out, const char *text, size_t columns)
+{
+    struct ts_text cut = {0};
+    ts_report_wrap(&cut, text ? text : "", columns, 1);
+    ts_report_field(out, cut.text);
+    ts_text_free(&cut);
+}
+
+void ts_report_axis_label(struct ts_text *out, const char *key, const char *name)
+{
+    ts_text_printf(out, "%s\t", key);
+    ts_report_field_cut(out, name, TITLE_COLUMNS);
+    ts_text_puts(out, "\n");
 }
 
 void ts_report_label(struct ts_text *out, const char *key, const char *format, ...)
@@ -90,6 +116,12 @@ void ts_report_title(struct ts_text *out, const struct ts_run *run, const char *
 {
     struct ts_text wrapped = {0};
     ts_report_wrap(&wrapped, title, TITLE_COLUMNS, TITLE_LINES);
+    if (wrapped.length > TITLE_BYTES) {
+        wrapped.length = TITLE_BYTES;
+        while (is_continuation(wrapped.text[wrapped.length]))
+            wrapped.length--;
+        ts_text_puts(&wrapped, "…");
+    }
     ts_text_puts(&wrapped, "\n");
     ts_report_wrap(&wrapped, run->device.name ? run->device.name : "unknown device", TITLE_COLUMNS,
                    2);

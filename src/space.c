@@ -8,7 +8,7 @@
 #include "space_eval.h"
 
 #define MAX_PAIRS 1000000         /* admitted (configuration, size) pairs without --yes */
-#define MAX_COMBINATIONS 20000000 /* before `where`, which takes about a microsecond each */
+#define MAX_COMBINATIONS 20000000 /* of axes and sizes before `where`, about a microsecond each */
 
 /* ---- memory ---- */
 
@@ -394,26 +394,45 @@ static size_t *select_variants(const struct ts_spec *spec, const struct ts_selec
 
 /* ---- the space ---- */
 
-static int check_total(const struct ts_spec *spec, const struct axes *axes, const size_t *order,
+/* At most MAX_COMBINATIONS + 1, like both factors. */
+static int64_t bounded_product(int64_t a, int64_t b)
+{
+    return a > MAX_COMBINATIONS / b ? MAX_COMBINATIONS + 1 : a * b;
+}
+
+/* Combinations of the variant's parameters. */
+static int64_t variant_total(const struct ts_variant *variant, const struct axes *axes)
+{
+    struct counter params = counter_start(axes->params, variant->params, variant->param_count);
+    int64_t total = counter_total(&params, MAX_COMBINATIONS);
+    counter_release(&params);
+    return total;
+}
+
+/* A reference variant counts once more, selected or not: its first admitted configuration is sought
+ * among all. */
+static int check_total(const struct ts_space *space, const struct axes *axes, const size_t *order,
                        size_t count, bool yes, struct ts_err *err)
 {
-    int64_t total = 0;
-    struct counter problems = counter_start(axes->problem, NULL, spec->problem_count);
-    int64_t problem_total = counter_total(&problems, MAX_COMBINATIONS);
-    counter_release(&problems);
-    for (size_t i = 0; i < count; i++) {
-        const struct ts_variant *v = &spec->variants[order[i]];
-        struct counter params = counter_start(axes->params, v->params, v->param_count);
-        int64_t param_total = counter_total(&params, MAX_COMBINATIONS);
-        counter_release(&params);
-        total += param_total > MAX_COMBINATIONS / problem_total ? MAX_COMBINATIONS + 1
-                                                                : param_total * problem_total;
-    }
+    const struct ts_spec *spec = space->spec;
+    struct counter counter = counter_start(axes->problem, NULL, spec->problem_count);
+    int64_t problems = counter_total(&counter, MAX_COMBINATIONS);
+    int64_t places =
+        bounded_product(problems, (int64_t)(space->size_count + spec->check_size_count));
+    int64_t total = problems;
+    counter_release(&counter);
+    for (size_t i = 0; i < count; i++)
+        total += bounded_product(places, variant_total(&spec->variants[order[i]], axes));
+    for (size_t v = 0; v < spec->variant_count; v++)
+        if (spec->reference_variant && strcmp(spec->variants[v].name, spec->reference_variant) == 0)
+            total += bounded_product(places, variant_total(&spec->variants[v], axes));
     if (total <= MAX_COMBINATIONS || yes)
         return 0;
     return ts_err_set(
         err, TS_EXIT_USAGE,
-        "%s: more than 2*10^7 combinations of axes; restrict axes by -s, or say --yes", spec->path);
+        "%s: more than 2*10^7 combinations of axes and sizes; restrict axes by -s, or "
+        "say --yes",
+        spec->path);
 }
 
 static void list_problems(struct ts_space *space, const struct axes *axes)
@@ -439,7 +458,7 @@ static int fill_space(struct ts_space *space, const struct ts_selection *selecti
     size_t *order = select_variants(spec, selection, &count);
     int result = -1;
     if (take_sizes(space, selection, err) != 0 || choose_axes(spec, selection, &axes, err) != 0 ||
-        check_total(spec, &axes, order, count, yes, err) != 0)
+        check_total(space, &axes, order, count, yes, err) != 0)
         goto out;
     list_problems(space, &axes);
     result = 0;

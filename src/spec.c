@@ -8,7 +8,8 @@
 #include "file.h"
 #include "spec_read.h"
 
-static const char schema_name[] = "tilesweep.spec/1";
+#define SPEC_SCHEMA "tilesweep.spec/"
+#define SPEC_VERSION 1
 static const char extension[] = ".json";
 
 #define DEFAULT_TOLERANCE 4.0
@@ -90,11 +91,9 @@ bool ts_spec_has_variant(const struct ts_spec *spec, const char *name)
 static int read_schema(struct ts_spec_reader *r, bool may_miss, struct ts_err *err)
 {
     TS_MEMBER(value, at, &r->root, r->document, "schema");
-    if (cJSON_IsString(value) && strcmp(value->valuestring, schema_name) == 0)
-        return 0;
     if (!value && may_miss)
         return 0;
-    return ts_place_expected(&at, value, "\"tilesweep.spec/1\"", err);
+    return ts_place_schema(&at, value, SPEC_SCHEMA, SPEC_VERSION, err);
 }
 
 /* A benchmark's name stands in file names and keys, so it is a little freer than a name of C. */

@@ -77,10 +77,11 @@ int ts_spec_check_name(const struct ts_spec *spec, const struct ts_place *at, co
 
 /* ---- axes of a spec ---- */
 
-/* Appends a value (word NULL: number); false when the axis has it already. */
-static bool append(struct ts_axis *axis, size_t *capacity, int64_t number, const char *word)
+/* Appends a value (word NULL: number); false when one of the first `among` values is the same. */
+static bool append_new(struct ts_axis *axis, size_t *capacity, size_t among, int64_t number,
+                       const char *word)
 {
-    for (size_t i = 0; i < axis->count; i++)
+    for (size_t i = 0; i < among; i++)
         if (word ? strcmp(axis->texts[i], word) == 0 : axis->numbers[i] == number)
             return false;
     size_t room = *capacity; /* TS_GROW of whichever array is in use */
@@ -108,7 +109,7 @@ static int read_value(const struct ts_place *at, const cJSON *item, struct ts_ax
         return ts_place_expected(at, item, "a name made of letters, digits and _", err);
     if (!word && ts_place_whole(at, item, INT64_MIN, INT64_MAX, &number, err) != 0)
         return -1;
-    if (!append(axis, capacity, number, word))
+    if (!append_new(axis, capacity, axis->count, number, word))
         return ts_place_error(at, err, "a value that the axis has already");
     return 0;
 }
@@ -136,8 +137,8 @@ static struct ts_axis copy_axis(const struct ts_axis *from)
     struct ts_axis axis = {.name = ts_strdup(from->name), .words = from->words};
     size_t capacity = 0;
     for (size_t i = 0; i < from->count; i++)
-        append(&axis, &capacity, from->words ? 0 : from->numbers[i],
-               from->words ? from->texts[i] : NULL);
+        append_new(&axis, &capacity, 0, from->words ? 0 : from->numbers[i],
+                   from->words ? from->texts[i] : NULL);
     return axis;
 }
 
@@ -332,10 +333,11 @@ static int append_range(struct ts_axis *axis, size_t *capacity, const struct ran
                           range->factor
                               ? "expected a start of at least 1 and a factor of at least 2"
                               : "expected a step of at least 1");
+    size_t before = axis->count; /* a range itself has no value twice */
     for (int64_t value = range->first;;) {
         if (axis->count == MAX_AXIS_VALUES)
             return axis_error(whole, err, "more than 10000 values");
-        if (!append(axis, capacity, value, NULL))
+        if (!append_new(axis, capacity, before, value, NULL))
             return axis_error(whole, err, "the same value twice");
         if (range->factor ? value > range->last / range->step : value > range->last - range->step)
             return 0;
@@ -361,7 +363,9 @@ static int parse_piece(struct ts_axis *axis, size_t *capacity, const char *piece
                      : axis_error(whole, err, "expected FIRST:LAST:STEP or FIRST:LAST:xFACTOR");
     else if (!is_word && !parse_whole(piece, length, &number))
         result = axis_error(whole, err, "expected NAME=VALUE,... with whole numbers or names");
-    else if (!append(axis, capacity, number, is_word ? word : NULL))
+    else if (axis->count == MAX_AXIS_VALUES)
+        result = axis_error(whole, err, "more than 10000 values");
+    else if (!append_new(axis, capacity, axis->count, number, is_word ? word : NULL))
         result = axis_error(whole, err, "the same value twice");
     free(word);
     return result;

@@ -47,6 +47,7 @@ static int take_run(struct journal_reader *reader, const struct ts_place *at, co
         fresh.rows = reader->run->rows;
         fresh.row_count = reader->run->row_count;
         fresh.row_capacity = reader->run->row_capacity;
+        fresh.sentinel = reader->run->sentinel;
         ts_store_free_header(reader->run);
     } else {
         reader->run = ts_results_add(reader->results);
@@ -135,23 +136,46 @@ static int read_samples(int64_t *ns, size_t *count, const struct ts_place *at, c
     return 0;
 }
 
+/* A whole number at value.key; fallback where it is absent or null. */
+static int read_known(int64_t *out, const struct ts_place *at, const cJSON *value, const char *key,
+                      int64_t least, int64_t most, int64_t fallback, struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, key);
+    const cJSON *item = ts_json_get(value, key);
+    *out = fallback;
+    if (!item || cJSON_IsNull(item))
+        return 0;
+    return ts_place_whole(&place, item, least, most, out, err);
+}
+
 static int add_visit(struct ts_row *row, const struct ts_place *at, const cJSON *value,
                      struct ts_err *err)
 {
     const struct ts_place place = ts_place_key(at, "sample_ns");
     const cJSON *samples = ts_json_get(value, "sample_ns");
     size_t count;
-    if (ts_place_filled(&place, samples, &count, err) != 0)
+    int64_t worker, batch, first_ns;
+    if (ts_place_filled(&place, samples, &count, err) != 0 ||
+        read_known(&worker, at, value, "worker", 0, INT32_MAX, 0, err) != 0 ||
+        read_known(&batch, at, value, "batch", 1, INT64_MAX, 1, err) != 0 ||
+        read_known(&first_ns, at, value, "first_ns", 0, INT64_MAX, -1, err) != 0)
         return -1;
     int64_t *ns = ts_alloc(count, sizeof(*ns));
     int result = read_samples(ns, &count, &place, samples, err);
-    int worker = (int)ts_json_int(value, "worker", 0);
     if (result == 0 && ts_json_bool(value, "fresh", false))
-        ts_row_add_fresh_visit(row, ns, count, worker);
+        ts_row_add_fresh_visit(row, ns, count, (int)worker);
     else if (result == 0)
-        ts_row_add_visit(row, ns, count, worker);
+        ts_row_add_visit(row, ns, count, (int)worker);
     free(ns);
+    row->time.batch = batch;
+    if (row->time.first_ns < 0)
+        row->time.first_ns = first_ns;
     return result;
+}
+
+static void set_flag(struct ts_time *time, enum ts_time_flag flag, bool on)
+{
+    time->flags = on ? time->flags | flag : time->flags & ~(unsigned)flag;
 }
 
 static int take_visit(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
@@ -162,15 +186,35 @@ static int take_visit(struct journal_reader *reader, const struct ts_place *at, 
     struct ts_row *row = find_row(reader, at, value, err);
     if (!row || add_visit(row, at, value, err) != 0)
         return -1;
-    int64_t batch = ts_json_int(value, "batch", 1);
-    row->time.batch = batch >= 1 ? batch : 1;
-    if (row->time.first_ns < 0)
-        row->time.first_ns = ts_json_int(value, "first_ns", -1);
     row->time.host_clock = strcmp(ts_json_string(value, "clock", "event"), "host") == 0;
-    if (row->time.host_clock)
-        row->time.flags |= TS_FLAG_HOST_CLOCK;
-    if (row->time.batch > 1)
-        row->time.flags |= TS_FLAG_BATCHED;
+    set_flag(&row->time, TS_FLAG_HOST_CLOCK, row->time.host_clock);
+    set_flag(&row->time, TS_FLAG_BATCHED, row->time.batch > 1);
+    return 0;
+}
+
+static int take_drop(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
+                     struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, "visits");
+    struct ts_row *row;
+    int64_t visits;
+    if (ts_place_object(at, value, err) != 0 || reopen(reader, at, err) != 0 ||
+        !(row = find_row(reader, at, value, err)) ||
+        ts_place_whole(&place, ts_json_get(value, "visits"), 1, INT32_MAX, &visits, err) != 0)
+        return -1;
+    ts_row_drop_visits(row, (size_t)visits);
+    return 0;
+}
+
+static int take_sentinel(struct journal_reader *reader, const struct ts_place *at,
+                         const cJSON *value, struct ts_err *err)
+{
+    struct ts_sentinel_point point;
+    if (reopen(reader, at, err) != 0)
+        return -1;
+    if (ts_sentinel_point_from_json(&point, value, err) != 0)
+        return ts_store_fault(at, err);
+    ts_sentinel_keep(&reader->run->sentinel, &point);
     return 0;
 }
 
@@ -189,8 +233,9 @@ static const struct line_kind {
     int (*take)(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
                 struct ts_err *err);
 } line_kinds[] = {
-    {"journal", take_opening}, {"run", take_run}, {"row", take_row},
-    {"visit", take_visit},     {"end", take_end},
+    {"journal", take_opening}, {"run", take_run},   {"row", take_row},
+    {"visit", take_visit},     {"drop", take_drop}, {"sentinel", take_sentinel},
+    {"end", take_end},
 };
 
 /* Lines of an unknown kind are passed over: a later program may write more. */

@@ -192,7 +192,8 @@ int ts_sweep_save(struct sweep *s, struct ts_err *err)
     if (!s->options->quiet)
         ts_say("results: %s", s->output);
     if (interrupted)
-        ts_say("interrupted; go on with: tilesweep run --resume %s", s->output);
+        ts_say("interrupted; go on with: tilesweep run --resume %s%s", s->output,
+               s->options->worker ? " --worker ... (as before)" : "");
     return 0;
 }
 

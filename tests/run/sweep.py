@@ -38,6 +38,9 @@ class Sweep:
     def run(self, *words, timeout_s=SLOW_S, **keywords):
         return harness.run(self.command(*words, **keywords), self.env, self.folder, timeout_s)
 
+    def resume(self, *words, timeout_s=SLOW_S, worker=()):
+        return self.run("--resume", self.file, *words, timeout_s=timeout_s, worker=worker, output=False, spec=None)
+
     def start(self, *words, **keywords):
         self.err_path = os.path.join(self.folder, "stderr")
         with open(self.err_path, "wb") as err:

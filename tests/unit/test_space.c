@@ -405,8 +405,23 @@ static void test_too_many(void **state)
     assert_int_equal(ts_axis_parse(&sets[2], "PAD=0:9999", &err), 0);
     struct ts_selection selection = {.sets = sets, .set_count = 3};
     assert_null(ts_space_open(spec, &selection, NULL, false, &err));
-    assert_string_equal(err.text, "x.json: more than 2*10^7 combinations of axes; restrict axes by "
-                                  "-s, or say --yes");
+    static const char message[] = "x.json: more than 2*10^7 combinations of axes and sizes; "
+                                  "restrict axes by -s, or say --yes";
+    assert_string_equal(err.text, message);
+
+    /* Sizes multiply them, too, although `where` refuses every one. */
+    struct ts_values sizes[5000] = {0};
+    for (size_t i = 0; i < TS_COUNT(sizes); i++) {
+        ts_values_add(&sizes[i], "W", (int64_t)i + 1);
+        ts_values_add(&sizes[i], "H", 1);
+    }
+    selection = (struct ts_selection){
+        .sets = sets, .set_count = 1, .sizes = sizes, .size_count = TS_COUNT(sizes)};
+    ts_err_clear(&err);
+    assert_null(ts_space_open(spec, &selection, NULL, false, &err));
+    assert_string_equal(err.text, message);
+    for (size_t i = 0; i < TS_COUNT(sizes); i++)
+        ts_values_free(&sizes[i]);
     for (size_t i = 0; i < 3; i++)
         ts_axis_free(&sets[i]);
     ts_spec_free(spec);

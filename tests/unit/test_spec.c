@@ -257,7 +257,9 @@ struct fault {
 static const struct fault faults[] = {
     /* syntax, keys */
     {"tilesweep.spec/1", "tilesweep.spec/2",
-     "schema: expected \"tilesweep.spec/1\", got \"tilesweep.spec/2\""},
+     "schema: tilesweep.spec/2 is newer than this program understands (1)"},
+    {"tilesweep.spec/1", "tilesweep.specs/1",
+     "schema: expected \"tilesweep.spec/1\", got \"tilesweep.specs/1\""},
     {"\"schema\"", "\"shema\"", "shema: unknown key; did you mean \"schema\"?"},
     {"  \"schema\": \"tilesweep.spec/1\",\n", "", "schema: missing; expected \"tilesweep.spec/1\""},
     {"\"kernel\": \"k_local\"", "\"kernal\": \"k_local\"",
