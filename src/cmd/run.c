@@ -48,8 +48,8 @@ static const struct ts_option options[] = {
     {"size", 0, "NAME=V,NAME=V...", TS_OPTION_CALL, .call = ts_chosen_size,
      .help = "time this size instead of the spec's; repeatable"},
     {"rows", 0, "FILE[:WHICH]", TS_OPTION_CALL, .call = ts_chosen_rows,
-     .help = "only the configurations that a results file names, with their sizes; WHICH: best, "
-             "failed, suspects"},
+     .help = "only the configurations that a results file or a comparison names, with their "
+             "sizes; WHICH: best, failed, suspects (of a comparison)"},
     {"variant", 0, "NAME[,NAME]...", TS_OPTION_CALL, .call = ts_chosen_variants,
      .help = "only these variants, and the baseline"},
     {"no-baseline", 0, NULL, TS_OPTION_FLAG, AT(chosen.selection.no_baseline),
@@ -107,7 +107,8 @@ static const struct ts_cli cli = {
         "Prove every configuration right, then time it, write the results, print a verdict per "
         "case. A SPEC is the name of a built-in benchmark ('tilesweep list') or a path to a "
         "spec file; without one, all built-in benchmarks are run.\n\n"
-        "Flags of a row: host-clock, the device's event times lie; coarse-clock, a sample is shorter "
+        "Flags of a row: host-clock, the device's event times lie; coarse-clock, a sample is "
+        "shorter "
         "than 100 ticks; batched, a sample is the mean of several launches; few-samples; in-cache, "
         "faster than the measured ceiling; unstable, an interval wider than 5 % to either side; "
         "bimodal, samples in two groups; drift, the device changed meanwhile.\n\n"
