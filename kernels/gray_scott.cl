@@ -449,25 +449,25 @@ gray_scott_local(__global const float *restrict a_in, __global const float *rest
 
 #if defined(VARIANT_fused) || defined(VARIANT_fused3d)
 
-/* STEPS steps in one launch. A work-group holds LX vectors of a row (DIM 2) or LX x LY of
- * a plane (DIM 3), and walks through SPAN lines, which are rows along y or planes along z. Each
+/* STEPS steps in one launch. A work-group holds LX vectors of a row (DIM 2) or LX x LY of a plane
+ * (DIM 3), and walks through its share of the lines, which are rows along y or planes along z. Each
  * work-item keeps for every level (the grid after 0, 1, ... STEPS-1 steps) the last lines of its
- * own column in registers:
+ * own column in registers, or what they add up to:
  *
  *   level 0   line i     loaded
  *   level 1   line i-R   from lines i-2R .. i of level 0
  *   level 2   line i-2R  from lines i-3R .. i-R of level 1, and so on; the last one is stored
  *
  * so that one pass over the lines makes all steps, and a line is loaded once. Neighbours along the
- * line lie in other work-items: the line that is next in the middle is published in local memory,
- * one line of each level, between two barriers' distance: one barrier a line.
+ * line lie in other work-items: of each level, the line that is next to be completed is published
+ * in local memory, two slots in turn: one barrier a line.
  *
  * Redundant work: the outer STEPS*RADIUS cells on either side (MARGIN_X vectors) belong to the
  * neighbouring group; what is computed there goes wrong from the rim inwards, RADIUS cells a step,
- * and is not stored. Before the first of SPAN lines come STEPS * WINDOW lines that fill the
- * columns.
+ * and is not stored. Before a group's first line come STEPS * WINDOW lines that fill the columns:
+ * few long shares, as many as the device runs at once, cost least.
  *
- * DIM, RADIUS, BOX, LX, LY (DIM 3), STEPS, SPAN; VEC is 4. */
+ * DIM, RADIUS, BOX, LX, LY (DIM 3), STEPS; VEC is 4. */
 
 #define MARGIN (STEPS * RADIUS)
 #define MARGIN_X ((MARGIN + VEC - 1) / VEC)
@@ -499,16 +499,87 @@ struct told {
 };
 #endif
 
-static void tell(__local struct told *to, int me, cells a, cells b)
+static void tell(__local struct told *to, int me, struct pair p)
 {
 #if OUTERMOST
-    to->first[me] = (float2)(a.x, b.x);
-    to->last[me] = (float2)(a.w, b.w);
+    to->first[me] = (float2)(p.a.x, p.b.x);
+    to->last[me] = (float2)(p.a.w, p.b.w);
 #else
-    to->a[me] = a;
-    to->b[me] = b;
+    to->a[me] = p.a;
+    to->b[me] = p.b;
 #endif
 }
+
+/* Where the work-item's neighbours are among the group's; beyond the rim, the work-item itself. */
+struct neighbours {
+    int me, west, east;
+};
+
+#if RADIUS == 1 && BOX == 0
+
+/* One level of a work-item's column: the newest line, and what its next step will be but for the
+ * line to come. What one line gives to the next is worked out as soon as both are there, so that
+ * each value stays in the register where it arose. */
+struct level {
+    struct pair newest, partial;
+    struct pair handed; /* from the newest line to the next one, between meet and arrive */
+};
+#define LINES 1
+
+static struct pair newest_told(const struct level *l)
+{
+    return l->newest;
+}
+
+/* The cells beside the newest line's own, summed. */
+#if DIM == 2
+#define IN_LINE(i, j, k) ((i) == 0 ? mid : (i) < 0 ? west : east)
+static cells beside_newest(cells west, cells mid, cells east, __local const cells *told)
+{
+    return BESIDE(1, IN_LINE, 0);
+}
+#else
+static cells beside_newest(cells west, cells mid, cells east, __local const cells *told)
+{
+    const int lx = (int)get_local_id(0), ly = (int)get_local_id(1);
+    return beside_1(west, mid, east) + told[max(ly - 1, 0) * LX + lx] +
+           told[min(ly + 1, LY - 1) * LX + lx];
+}
+#endif
+
+/* The newest line learns of its neighbours. */
+static void meet(struct level *l, __local const struct told *from, struct neighbours n,
+                 struct model m)
+{
+#if OUTERMOST
+    const float2 west = from->last[n.west], east = from->first[n.east];
+    const cells a = beside_newest((cells)(west.x), l->newest.a, (cells)(east.x), 0);
+    const cells b = beside_newest((cells)(west.y), l->newest.b, (cells)(east.y), 0);
+#else
+    const cells a = beside_newest(from->a[n.west], l->newest.a, from->a[n.east], from->a);
+    const cells b = beside_newest(from->b[n.west], l->newest.b, from->b[n.east], from->b);
+#endif
+    l->partial.a += m.side_a * a;
+    l->partial.b += m.side_b * b;
+    l->handed.a = m.side_a * l->newest.a + m.feed;
+    l->handed.b = m.side_b * l->newest.b;
+}
+
+/* A line comes in; the line before it is complete and goes to the next level. */
+static struct pair arrive(struct level *l, struct pair fresh, __local const struct told *from,
+                          struct neighbours n, struct model m)
+{
+    const cells abb = fresh.a * fresh.b * fresh.b;
+    struct pair complete;
+    complete.a = m.side_a * fresh.a + l->partial.a;
+    complete.b = m.side_b * fresh.b + l->partial.b;
+    l->partial.a = (m.keep_a * fresh.a + l->handed.a) - m.dt * abb;
+    l->partial.b = (m.keep_b * fresh.b + l->handed.b) + m.dt * abb;
+    l->newest = fresh;
+    return complete;
+}
+
+#else
 
 /* The lines of one chemical in one level, oldest first, as one work-item holds them, and the cells
  * beside them where older lines need these too. */
@@ -519,10 +590,26 @@ struct column {
 #endif
 };
 
-/* Where the work-item's neighbours are among the group's; beyond the rim, the work-item itself. */
-struct neighbours {
-    int me, west, east;
+/* One level of a work-item's column. */
+struct level {
+    struct column a, b;
 };
+
+/* After WINDOW lines each line of a column has gone all the way: so many at a time, and none need
+ * be moved from register to register, as long as instruction caches hold the loop. */
+#if STEPS * WINDOW <= 12
+#define LINES WINDOW
+#else
+#define LINES 1
+#endif
+
+static struct pair newest_told(const struct level *l)
+{
+    struct pair p;
+    p.a = l->a.line[PUBLISHED];
+    p.b = l->b.line[PUBLISHED];
+    return p;
+}
 
 /* The line RADIUS of the column, and what lies around it: AT of SIDES. The cells told lie in west,
  * east and, where the line is a plane, `told`. */
@@ -548,21 +635,6 @@ static cells sides_in_column(struct column *c, cells west, cells east, __local c
     return SIDES(IN_COLUMN);
 }
 
-static struct pair sides_told(struct column *a, struct column *b, __local const struct told *from,
-                              struct neighbours n)
-{
-    struct pair sides;
-#if OUTERMOST
-    const float2 west = from->last[n.west], east = from->first[n.east];
-    sides.a = sides_in_column(a, (cells)(west.x), (cells)(east.x), 0);
-    sides.b = sides_in_column(b, (cells)(west.y), (cells)(east.y), 0);
-#else
-    sides.a = sides_in_column(a, from->a[n.west], from->a[n.east], from->a);
-    sides.b = sides_in_column(b, from->b[n.west], from->b[n.east], from->b);
-#endif
-    return sides;
-}
-
 static void forget_oldest(struct column *c)
 {
 #pragma unroll
@@ -576,6 +648,33 @@ static void forget_oldest(struct column *c)
     }
 #endif
 }
+
+static void meet(struct level *l, __local const struct told *from, struct neighbours n,
+                 struct model m)
+{
+}
+
+/* A line comes in; the line RADIUS lines before it is complete and goes to the next level. */
+static struct pair arrive(struct level *l, struct pair fresh, __local const struct told *from,
+                          struct neighbours n, struct model m)
+{
+    l->a.line[WINDOW] = fresh.a;
+    l->b.line[WINDOW] = fresh.b;
+#if OUTERMOST
+    const float2 west = from->last[n.west], east = from->first[n.east];
+    const cells a = sides_in_column(&l->a, (cells)(west.x), (cells)(east.x), 0);
+    const cells b = sides_in_column(&l->b, (cells)(west.y), (cells)(east.y), 0);
+#else
+    const cells a = sides_in_column(&l->a, from->a[n.west], from->a[n.east], from->a);
+    const cells b = sides_in_column(&l->b, from->b[n.west], from->b[n.east], from->b);
+#endif
+    const struct pair complete = react(l->a.line[RADIUS], l->b.line[RADIUS], a, b, m);
+    forget_oldest(&l->a);
+    forget_oldest(&l->b);
+    return complete;
+}
+
+#endif
 
 /* Where in the grid a work-item is. whole: rows are whole vectors; then x lies inside the grid,
  * else anywhere. */
@@ -622,56 +721,48 @@ gray_scott_fused(__global const float *restrict a_in, __global const float *rest
     const int x = ((int)get_group_id(0) * CORE_W + lx - MARGIN_X) * VEC;
 #if DIM == 3
     const int y = (int)get_group_id(1) * CORE_H + ly - MARGIN;
-    const int first = (int)get_group_id(2) * SPAN;
-    const int lines = min(SPAN, d - first);
+    const int share = (d - 1) / (int)get_num_groups(2) + 1;
+    const int first = (int)get_group_id(2) * share;
+    const int lines = max(0, min(share, d - first));
     const int owned =
         lx >= MARGIN_X && lx < LX - MARGIN_X && x < w && ly >= MARGIN && ly < LY - MARGIN && y < h;
     struct stream s = {{w, h, d}, x, wrap(y, h), wrap(first - MARGIN, d), w % VEC == 0};
 #else
-    const int first = (int)get_group_id(1) * SPAN;
-    const int lines = min(SPAN, h - first);
+    const int share = (h - 1) / (int)get_num_groups(1) + 1;
+    const int first = (int)get_group_id(1) * share;
+    const int lines = max(0, min(share, h - first));
     const int owned = lx >= MARGIN_X && lx < LX - MARGIN_X && x < w;
     struct stream s = {{w, h, d}, x, wrap(first - MARGIN, h), (int)get_group_id(2), w % VEC == 0};
 #endif
-    struct column a[STEPS], b[STEPS];
+    const struct level nothing = {0};
+    struct level level[STEPS];
     struct pair next;
 
     if (s.whole)
         s.x = wrap(x, w);
 #pragma unroll
-    for (int t = 0; t < STEPS; t++) {
-#pragma unroll
-        for (int i = 0; i < WINDOW; i++) {
-            a[t].line[i] = b[t].line[i] = (cells)(0.0f);
-#if BOX == 1
-            a[t].west[i] = a[t].east[i] = b[t].west[i] = b[t].east[i] = (cells)(0.0f);
-#endif
-        }
-    }
+    for (int t = 0; t < STEPS; t++)
+        level[t] = nothing;
     next = load_pair(a_in, b_in, s);
 
-    /* WINDOW lines at a time, after which each line of a column has gone all the way: unrolled,
-     * none need be moved from register to register. As often for all work-items. */
-    for (int i = 0; i < STEPS * WINDOW + lines; i += WINDOW) {
+    for (int i = 0; i < STEPS * WINDOW + lines; i += LINES) { /* as often for all work-items */
 #pragma unroll
-        for (int u = 0; u < WINDOW; u++) {
+        for (int u = 0; u < LINES; u++) {
             __local struct told *slot = told[(i + u) % 2]; /* the other one may still be read */
             const int line = first + i + u - STEPS * WINDOW;
             struct pair fresh = next;
 #pragma unroll
             for (int t = 0; t < STEPS; t++)
-                tell(&slot[t], n.me, a[t].line[PUBLISHED], b[t].line[PUBLISHED]);
+                tell(&slot[t], n.me, newest_told(&level[t]));
             barrier(CLK_LOCAL_MEM_FENCE);
             next_line(&s); /* is on its way while this one is computed */
             next = load_pair(a_in, b_in, s);
+            meet(&level[0], &slot[0], n, m);
 #pragma unroll
             for (int t = 0; t < STEPS; t++) {
-                a[t].line[WINDOW] = fresh.a;
-                b[t].line[WINDOW] = fresh.b;
-                const struct pair sides = sides_told(&a[t], &b[t], &slot[t], n);
-                fresh = react(a[t].line[RADIUS], b[t].line[RADIUS], sides.a, sides.b, m);
-                forget_oldest(&a[t]);
-                forget_oldest(&b[t]);
+                if (t + 1 < STEPS) /* before its newest line is overwritten */
+                    meet(&level[t + 1], &slot[t + 1], n, m);
+                fresh = arrive(&level[t], fresh, &slot[t], n, m);
             }
             if (owned && line >= first && line < first + lines) {
 #if DIM == 3

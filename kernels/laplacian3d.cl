@@ -54,12 +54,14 @@ static struct parts parts_of(struct line north, struct line here, struct line so
     return p;
 }
 
-/* The rows of one work-item on their way along z: of the plane before last and of the last one. */
+/* The rows of one work-item on their way along z: the last plane's results but for what the next
+ * one adds, and what the last plane adds to that. Starts as {0}; the first two planes' results are
+ * none. */
 struct walk {
     cells before[ROWS], last_beside[ROWS];
 };
 
-/* The next plane's parts arrive: before then holds the last plane's result, to be stored. */
+/* The next plane's parts arrive: the last plane's result is complete. */
 static cells arrive(struct walk *k, int r, struct parts p)
 {
     const cells result = FACTOR * (k->before[r] + p.beside);
@@ -68,10 +70,10 @@ static cells arrive(struct walk *k, int r, struct parts p)
     return result;
 }
 
-/* Where a work-item is: its first column, and the row's number in each plane. whole: rows are whole
- * vectors, and x lies inside; else x may lie anywhere. */
+/* Where a work-item is: its first column and those beside its cells, and its row. whole: rows are
+ * whole vectors, and x lies inside; else x may lie anywhere. */
 struct site {
-    int x, row, whole;
+    int x, west, east, row, whole;
 };
 
 static struct site site_at(int x, int y, struct grid g)
@@ -79,6 +81,8 @@ static struct site site_at(int x, int y, struct grid g)
     struct site s;
     s.whole = g.w % VEC == 0;
     s.x = s.whole ? wrap(x, g.w) : x;
+    s.west = wrap(x - 1, g.w);
+    s.east = wrap(x + VEC, g.w);
     s.row = wrap(y, g.h);
     return s;
 }
@@ -108,9 +112,56 @@ static struct line load_line(__global const float *src, struct site s, int z, st
     __global const float *row = row_of(src, s, z, g);
     struct line l;
     l.mid = load_site(src, s, z, g);
-    l.west = row[wrap(s.x - 1, g.w)];
-    l.east = row[wrap(s.x + VEC, g.w)];
+    l.west = row[s.west];
+    l.east = row[s.east];
     return l;
+}
+
+/* Plane z arrives, and the results of the plane before are complete. site: of the rows from the one
+ * above the work-item's own to the one below. */
+static void take_plane(__global const float *src, const struct site *site, int z, struct grid g,
+                       struct walk *k, cells *result)
+{
+    struct line line[ROWS + 2];
+#pragma unroll
+    for (int r = 0; r < ROWS + 2; r++)
+        line[r] = load_line(src, site[r], z, g);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        result[r] = arrive(k, r, parts_of(line[r], line[r + 1], line[r + 2]));
+}
+
+/* Several planes at a time, so that their loads are under way together. */
+#define AT_ONCE (DEPTH % 4 == 0 ? 4 : 1)
+
+/* DEPTH planes from `first` on, where the rows are whole vectors and all ROWS inside the grid:
+ * without a branch. */
+static void all_planes(__global const float *src, __global float *dst, const struct site *site,
+                       int first, struct grid g)
+{
+    struct walk k = {0};
+    cells result[AT_ONCE][ROWS];
+    int z = first == 0 ? g.d - 1 : first - 1;
+    take_plane(src, site, z, g, &k, result[0]);
+    take_plane(src, site, first, g, &k, result[0]);
+    z = first + 1 == g.d ? 0 : first + 1;
+    for (int i = 0; i < DEPTH; i += AT_ONCE) {
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            take_plane(src, site, z, g, &k, result[u]);
+            z = z + 1 == g.d ? 0 : z + 1;
+        }
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const size_t row =
+                    ((size_t)(first + i + u) * (size_t)g.h + (size_t)site[r + 1].row) * (size_t)g.w;
+                if (first + i + u < g.d) /* always; Mesa 22.3 drops stores in a row */
+                    *(__global cells *)(dst + row + site[r + 1].x) = result[u][r];
+            }
+        }
+    }
 }
 
 __kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
@@ -121,27 +172,27 @@ laplacian3d_naive(__global const float *restrict src, __global float *restrict d
     const int x = (int)get_global_id(0) * VEC;
     const int y = (int)get_global_id(1) * ROWS;
     const int first = (int)get_global_id(2) * DEPTH;
-    const int planes = min(DEPTH, d - first);
     struct site site[ROWS + 2];
-    struct walk k;
 
     if (x >= w || y >= h)
         return; /* no barrier follows */
 #pragma unroll
     for (int r = 0; r < ROWS + 2; r++)
         site[r] = site_at(x, y + r - 1, g);
-    int z = wrap(first - 1, d);
-    for (int i = 0; i < planes + 2; i++) {
-        struct line line[ROWS + 2];
+    if (w % VEC == 0 && y + ROWS <= h && first + DEPTH <= d) {
 #pragma unroll
         for (int r = 0; r < ROWS + 2; r++)
-            line[r] = load_line(src, site[r], z, g);
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const cells result = arrive(&k, r, parts_of(line[r], line[r + 1], line[r + 2]));
-            if (i >= 2)
-                store_site(dst, x, y + r, first + i - 2, g, result);
-        }
+            site[r].whole = 1; /* known, so that no load asks */
+        all_planes(src, dst, site, first, g);
+        return;
+    }
+    struct walk k = {0};
+    int z = wrap(first - 1, d);
+    for (int i = 0; i < min(DEPTH, d - first) + 2; i++) {
+        cells result[ROWS];
+        take_plane(src, site, z, g, &k, result);
+        for (int r = 0; r < ROWS && i >= 2; r++)
+            store_site(dst, x, y + r, first + i - 2, g, result[r]);
         z = z + 1 == d ? 0 : z + 1;
     }
 }
@@ -178,6 +229,19 @@ static struct rim rim_piece(int i, int left, int top, struct grid g)
     return piece;
 }
 
+/* A work-item's share of plane z: its own cells, and pieces of the rim. */
+static void load_plane(__global const float *src, const struct site *site, const struct rim *rim,
+                       int z, struct grid g, cells *own, cells *halo)
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        own[r] = load_site(src, site[r], z, g);
+#pragma unroll
+    for (int e = 0; e < RIM_EACH; e++)
+        if ((int)get_local_id(1) * TX + (int)get_local_id(0) + e * GROUP < RIM_CELLS)
+            halo[e] = load_site(src, rim[e].site, z, g);
+}
+
 /* The cells mid at p of the tile and those beside them. */
 static struct line line_around(__local const cells *p, cells mid)
 {
@@ -204,54 +268,52 @@ laplacian3d_local(__global const float *restrict src, __global float *restrict d
     int z = wrap(first - 1, d);
     struct site site[ROWS];
     struct rim rim[RIM_EACH];
-    cells own[ROWS], halo[RIM_EACH];
-    struct walk k;
+    cells own[2][ROWS], halo[2][RIM_EACH]; /* of the next two planes */
+    struct walk k = {0};
 
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
+    for (int r = 0; r < ROWS; r++)
         site[r] = site_at(x, y + r, g);
-        own[r] = load_site(src, site[r], z, g);
-    }
 #pragma unroll
-    for (int e = 0; e < RIM_EACH; e++) {
-        /* Those who have none fetch the last piece too: the same cells to the same place. */
+    for (int e = 0; e < RIM_EACH; e++)
         rim[e] = rim_piece(min(me + e * GROUP, RIM_CELLS - 1), left, top, g);
-        halo[e] = load_site(src, rim[e].site, z, g);
-    }
-    for (int i = 0; i < planes + 2; i++) {  /* as often for all work-items */
-        __local cells *plane = tile[i % 2]; /* the other one may still be read */
-        cells mid[ROWS];
 #pragma unroll
-        for (int e = 0; e < RIM_EACH; e++)
-            if (me + e * GROUP < RIM_CELLS)
-                plane[rim[e].at] = halo[e];
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            plane[own_at + r * TILE_ROW] = mid[r] = own[r];
-        barrier(CLK_LOCAL_MEM_FENCE);
-
-        /* The next plane is on its way while this one is computed. */
+    for (int u = 0; u < 2; u++) {
+        load_plane(src, site, rim, z, g, own[u], halo[u]);
         z = z + 1 == d ? 0 : z + 1;
+    }
+    for (int i = 0; i < planes + 2; i += 2) { /* as often for all work-items */
 #pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            own[r] = load_site(src, site[r], z, g);
+        for (int u = 0; u < 2; u++) {
+            __local cells *plane = tile[u]; /* the other one may still be read */
+            cells mid[ROWS];
 #pragma unroll
-        for (int e = 0; e < RIM_EACH; e++)
-            if (me + e * GROUP < RIM_CELLS)
-                halo[e] = load_site(src, rim[e].site, z, g);
+            for (int e = 0; e < RIM_EACH; e++)
+                if (me + e * GROUP < RIM_CELLS)
+                    plane[rim[e].at] = halo[u][e];
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                plane[own_at + r * TILE_ROW] = mid[r] = own[u][r];
+            barrier(CLK_LOCAL_MEM_FENCE);
 
-        __local const cells *at = plane + own_at;
-        struct line north = line_around(at - TILE_ROW, at[-TILE_ROW]);
-        struct line here = line_around(at, mid[0]);
+            /* The plane after next is on its way while this one and the next are computed. */
+            load_plane(src, site, rim, z, g, own[u], halo[u]);
+            z = z + 1 == d ? 0 : z + 1;
+
+            __local const cells *at = plane + own_at;
+            struct line north = line_around(at - TILE_ROW, at[-TILE_ROW]);
+            struct line here = line_around(at, mid[0]);
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            at += TILE_ROW;
-            const struct line south = line_around(at, r + 1 < ROWS ? mid[(r + 1) % ROWS] : at[0]);
-            const cells result = arrive(&k, r, parts_of(north, here, south));
-            if (i >= 2)
-                store_site(dst, x, y + r, first + i - 2, g, result);
-            north = here;
-            here = south;
+            for (int r = 0; r < ROWS; r++) {
+                at += TILE_ROW;
+                const struct line south =
+                    line_around(at, r + 1 < ROWS ? mid[(r + 1) % ROWS] : at[0]);
+                const cells result = arrive(&k, r, parts_of(north, here, south));
+                if (i + u >= 2 && i + u < planes + 2)
+                    store_site(dst, x, y + r, first + i + u - 2, g, result);
+                north = here;
+                here = south;
+            }
         }
     }
 }
