@@ -11,9 +11,12 @@
  * row, its window, serves all its outputs: (VEC + 2R) * (ROWS + 2R) cells are read for VEC * ROWS
  * outputs instead of (2R+1)^2 for each.
  *
- * RADIUS (R), TX, TY, VEC (1, 4 or 16), ROWS; the local variant also has
+ * RADIUS (R), TX, TY, VEC (1, 4, 8 or 16), ROWS, WALK (0: the rows in a loop, 1: written out); the
+ * local variant also has
  *   PAD      unused pieces (4 cells, 1 where VEC is 1) after each row of the tile, against bank
  *            conflicts;
+ *   TAPS     0: the filter is read where it lies, in constant memory; 1: from a copy in local
+ *            memory, four taps at a time;
  *   BALLAST  unused bytes of local memory (a multiple of 4): they compute nothing but occupy the
  *            compute unit's local memory, so that fewer work-groups fit on it at a time. */
 
@@ -44,38 +47,66 @@ typedef VECTOR_OF(VEC) cells;
 
 /* A wide vector of a CPU reads the row itself, unaligned, once for each tap; a GPU keeps the window
  * in registers. */
-#define IN_REGISTERS (VEC <= 4)
+#define IN_REGISTERS (VEC <= 8)
 
 /* Adds what row `row` of those that the work-item needs gives to its outputs; at: its first cell,
- * REACH before the work-item's own. Between the first rows and the last, every output takes part.
- */
+ * REACH before the work-item's own. Between the first rows and the last, every output takes part:
+ * a row of taps for each, fetched four taps at a time by LOAD_TAPS(into, j, i). */
 #define TAP_CELLS(at, i) LOAD_CELLS((at) + (REACH - RADIUS + (i)))
-#define ADD_ROW(sum, filter, row, at)                                                              \
+#define ADD_ROW(sum, LOAD_TAPS, row, at)                                                           \
     if ((row) >= ROWS - 1 && (row) < SIDE) {                                                       \
-        _Pragma("unroll") for (int i = 0; i < SIDE; i++)                                           \
+        _Pragma("unroll") for (int i = 0; i < SIDE; i += 4)                                        \
         {                                                                                          \
-            const cells tapped = TAP_CELLS(at, i);                                                 \
-            _Pragma("unroll") for (int r = 0; r < ROWS; r++) sum[r] +=                             \
-                filter[((row)-r) * SIDE + i] * tapped;                                             \
+            float tap[ROWS][4];                                                                    \
+            _Pragma("unroll") for (int r = 0; r < ROWS; r++) LOAD_TAPS(tap[r], (row)-r, i);        \
+            _Pragma("unroll") for (int t = 0; t < min(4, SIDE - i); t++)                           \
+            {                                                                                      \
+                const cells tapped = TAP_CELLS(at, i + t);                                         \
+                _Pragma("unroll") for (int r = 0; r < ROWS; r++) sum[r] += tap[r][t] * tapped;     \
+            }                                                                                      \
         }                                                                                          \
     } else {                                                                                       \
         _Pragma("unroll") for (int r = 0; r < ROWS; r++)                                           \
         {                                                                                          \
             const int j = (row)-r;                                                                 \
             if (j >= 0 && j < SIDE) {                                                              \
-                _Pragma("unroll") for (int i = 0; i < SIDE; i++) sum[r] +=                         \
-                    filter[j * SIDE + i] * TAP_CELLS(at, i);                                       \
+                _Pragma("unroll") for (int i = 0; i < SIDE; i += 4)                                \
+                {                                                                                  \
+                    float tap[4];                                                                  \
+                    LOAD_TAPS(tap, j, i);                                                          \
+                    _Pragma("unroll") for (int t = 0; t < min(4, SIDE - i); t++) sum[r] +=         \
+                        tap[t] * TAP_CELLS(at, i + t);                                             \
+                }                                                                                  \
             }                                                                                      \
         }                                                                                          \
     }
+
+/* For small filters the walk is written out: then each row's taps are known, without a branch, and
+ * serve again for the next rows' outputs. */
+#if WALK == 1
+#define EACH_ROW _Pragma("unroll")
+#else
+#define EACH_ROW _Pragma("unroll 1")
+#endif
+
+/* From the argument; `filter` is in scope. */
+#define TAPS_FROM_CONSTANT(into, j, i)                                                             \
+    _Pragma("unroll") for (int t = 0; t < min(4, SIDE - (i)); t++)(into)[t] =                      \
+        filter[(j)*SIDE + (i) + t]
 
 /* Stores the cells x .. x+VEC that lie inside a row of w. */
 static void store_in_row(__global float *row, int x, int w, cells v)
 {
     if (x <= w - VEC) {
+#if VEC == 4 || VEC == 8
+        if (w % 4 == 0) { /* then every piece is aligned */
+            __global float4 *to = (__global float4 *)(row + x);
 #if VEC == 4
-        if (w % 4 == 0) { /* then every vector is aligned */
-            *(__global float4 *)(row + x) = v;
+            to[0] = v;
+#else
+            to[0] = v.lo;
+            to[1] = v.hi;
+#endif
             return;
         }
 #endif
@@ -126,11 +157,12 @@ convolution_naive(__global const float *restrict src, __constant float *filter,
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         sum[r] = 0.0f;
+    EACH_ROW
     for (int row = 0; row < ROWS + 2 * RADIUS; row++) {
         __global const float *line = src + (size_t)w * (size_t)clamp(y + row - RADIUS, 0, h - 1);
 #if !IN_REGISTERS
         if (x >= REACH && x <= w - VEC - REACH) {
-            ADD_ROW(sum, filter, row, line + (x - REACH));
+            ADD_ROW(sum, TAPS_FROM_CONSTANT, row, line + (x - REACH));
             continue;
         }
 #endif
@@ -138,7 +170,7 @@ convolution_naive(__global const float *restrict src, __constant float *filter,
 #pragma unroll
         for (int i = 0; i < WINDOW; i += PIECE)
             load_piece(window + i, line, x - REACH + i, w);
-        ADD_ROW(sum, filter, row, window);
+        ADD_ROW(sum, TAPS_FROM_CONSTANT, row, window);
     }
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -155,6 +187,20 @@ convolution_naive(__global const float *restrict src, __constant float *filter,
 #define TILE_H (TY * ROWS + 2 * RADIUS)
 #define PITCH (TILE_W + PAD * PIECE)
 
+#if TAPS == 1
+#define TAPS_PITCH ((SIDE + 3) / 4 * 4)
+#define LOCAL_TAPS(into, j, i)                                                                     \
+    do {                                                                                           \
+        const float4 four = *(__local const float4 *)(taps + (j)*TAPS_PITCH + (i));                \
+        (into)[0] = four.x;                                                                        \
+        (into)[1] = four.y;                                                                        \
+        (into)[2] = four.z;                                                                        \
+        (into)[3] = four.w;                                                                        \
+    } while (0)
+#else
+#define LOCAL_TAPS TAPS_FROM_CONSTANT
+#endif
+
 __kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
 convolution_local(__global const float *restrict src, __constant float *filter,
                   __global float *restrict dst, int w, int h)
@@ -163,6 +209,13 @@ convolution_local(__global const float *restrict src, __constant float *filter,
     __local float tile[PITCH * TILE_H + BALLAST / 4] __attribute__((aligned(16)));
     const int lx = (int)get_local_id(0);
     const int ly = (int)get_local_id(1);
+#if TAPS == 1
+    __local float taps[SIDE * TAPS_PITCH] __attribute__((aligned(16)));
+    for (int i = ly * TX + lx; i < SIDE * TAPS_PITCH; i += TX * TY) {
+        const int x = i % TAPS_PITCH;
+        taps[i] = x < SIDE ? filter[i / TAPS_PITCH * SIDE + x] : 0.0f;
+    }
+#endif
     const int left = (int)get_group_id(0) * (TX * VEC) - REACH;
     const int top = (int)get_group_id(1) * (TY * ROWS) - RADIUS;
 
@@ -187,6 +240,7 @@ convolution_local(__global const float *restrict src, __constant float *filter,
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         sum[r] = 0.0f;
+    EACH_ROW
     for (int row = 0; row < ROWS + 2 * RADIUS; row++) {
         __local const float *line = tile + (ly * ROWS + row) * PITCH + lx * VEC;
 #if IN_REGISTERS && PIECE == 4
@@ -199,9 +253,9 @@ convolution_local(__global const float *restrict src, __constant float *filter,
             window[i + 2] = v.z;
             window[i + 3] = v.w;
         }
-        ADD_ROW(sum, filter, row, window);
+        ADD_ROW(sum, LOCAL_TAPS, row, window);
 #else
-        ADD_ROW(sum, filter, row, line);
+        ADD_ROW(sum, LOCAL_TAPS, row, line);
 #endif
     }
 #pragma unroll

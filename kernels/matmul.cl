@@ -208,10 +208,12 @@ matmul_registers(__global const float *restrict a, __global const float *restric
 /* A group's tile of A lies in local memory with k down and C's rows across, its tile of B with k
  * down and C's columns across: one step along k reads a piece of a row of each, by vectors.
  *
- * PIPELINE
- *   0  stage, barrier, product, barrier
- *   1  the next tiles are read into registers while the product runs; product, barrier, registers
- * to local memory, barrier 2  the same with two pairs of tiles in local memory: one barrier a step
+ * While the product of one step runs, the next tiles are on their way into registers. PIPELINE
+ *   1  one pair of tiles: product, barrier, registers to local memory, barrier
+ *   2  two pairs in turn: one barrier a step
+ *
+ * WIDTH: elements that a work-item reads at once, 1 or 4. With 4, matrices whose rows are not a
+ * multiple of 4 long go the slow way below; 1 is for those.
  *
  * PAD: unused elements after each row of the tiles, a multiple of VEC: a tile whose rows in global
  * memory run along k is turned while it is stored, which without padding meets few banks.
@@ -247,7 +249,7 @@ matmul_registers(__global const float *restrict a, __global const float *restric
 
 /* A work-item's way through its group's tiles of one matrix. A tile's rows as they lie in global
  * memory have `line` elements; in each pass the group reads a few whole rows, neighbouring
- * work-items neighbouring elements: `width` of them at once. */
+ * work-items neighbouring elements: WIDTH of them at once. */
 struct way {
     __global const float *from; /* the work-item's first elements of the next tile */
     size_t pass, step;          /* from pass to pass, from tile to tile */
@@ -257,61 +259,52 @@ struct way {
 /* top: the tile's first element in global memory, whose rows are `pitch` apart. turned: do rows in
  * global memory become columns of the tile? */
 static struct way way_through(__global const float *top, size_t pitch, size_t step, uint item,
-                              uint line, uint width, uint tile_pitch, int turned)
+                              uint line, uint tile_pitch, int turned)
 {
-    const uint y = item * width / line;
-    const uint x = item * width % line;
-    const struct way w = {top + (size_t)y * pitch + x, ITEMS * width / line * pitch, step,
+    const uint y = item * WIDTH / line;
+    const uint x = item * WIDTH % line;
+    const struct way w = {top + (size_t)y * pitch + x, ITEMS * WIDTH / line * pitch, step,
                           turned ? x * tile_pitch + y : y * tile_pitch + x};
     return w;
 }
 
-/* Reads the work-item's `share` elements of a tile into `kept`: four at once where `aligned`. */
-static void fetch(float *kept, struct way w, uint share, int aligned)
+/* Reads the work-item's `share` elements of a tile into `kept`. */
+static void fetch(float *kept, struct way w, uint share)
 {
-    if (aligned) {
 #pragma unroll
-        for (uint i = 0; i < share; i += 4) {
-            const float4 v = *(__global const float4 *)w.from;
-            kept[i] = v.x;
-            kept[i + 1] = v.y;
-            kept[i + 2] = v.z;
-            kept[i + 3] = v.w;
-            w.from += w.pass;
-        }
-    } else {
-#pragma unroll
-        for (uint i = 0; i < share; i++) {
-            kept[i] = *w.from;
-            w.from += w.pass;
-        }
+    for (uint i = 0; i < share; i += WIDTH) {
+#if WIDTH == 4
+        const float4 v = *(__global const float4 *)w.from;
+        kept[i] = v.x;
+        kept[i + 1] = v.y;
+        kept[i + 2] = v.z;
+        kept[i + 3] = v.w;
+#else
+        kept[i] = *w.from;
+#endif
+        w.from += w.pass;
     }
 }
 
 /* Puts what `fetch` read into the tile. */
 static void keep(__local float *tile, uint tile_pitch, const float *kept, struct way w, uint line,
-                 uint share, int aligned, int turned)
+                 uint share, int turned)
 {
     __local float *to = tile + w.to;
-    if (aligned) {
 #pragma unroll
-        for (uint i = 0; i < share; i += 4) {
-            const uint y = i * ITEMS / line;
-            if (turned) {
-                to[y] = kept[i];
-                to[y + tile_pitch] = kept[i + 1];
-                to[y + 2 * tile_pitch] = kept[i + 2];
-                to[y + 3 * tile_pitch] = kept[i + 3];
-            } else {
-                *(__local float4 *)(to + y * tile_pitch) =
-                    (float4)(kept[i], kept[i + 1], kept[i + 2], kept[i + 3]);
-            }
-        }
-    } else {
+    for (uint i = 0; i < share; i += WIDTH) {
+        const uint y = i * ITEMS / line;
+        if (turned) {
 #pragma unroll
-        for (uint i = 0; i < share; i++) {
-            const uint y = i * ITEMS / line;
-            to[turned ? y : y * tile_pitch] = kept[i];
+            for (uint j = 0; j < WIDTH; j++)
+                to[y + j * tile_pitch] = kept[i + j];
+        } else {
+#if WIDTH == 4
+            *(__local float4 *)(to + y * tile_pitch) =
+                (float4)(kept[i], kept[i + 1], kept[i + 2], kept[i + 3]);
+#else
+            to[y * tile_pitch] = kept[i];
+#endif
         }
     }
 }
@@ -382,62 +375,51 @@ matmul_blocked(__global const float *restrict a, __global const float *restrict 
         for (int x = 0; x < WV; x++)
             sum[y][x] = (cells)(0.0f);
     }
-    const int steps = large ? k / BK : 0;
-    /* Do all rows of A and B begin aligned to 16 bytes? */
-    const int aligned = (A_ALONG_K ? k : m) % 4 == 0 && (B_ALONG_K ? k : n) % 4 == 0;
-    const uint width = aligned ? 4 : 1;
+    /* WIDTH 4 needs every row of A and B to begin at a multiple of 16 bytes. */
+    const int readable =
+        WIDTH == 1 || ((A_ALONG_K ? k : m) % 4 == 0 && (B_ALONG_K ? k : n) % 4 == 0);
+    const int steps = large && readable ? k / BK : 0;
     struct way way_a =
         way_through(a + (size_t)top * (A_ALONG_K ? (size_t)k : 1), (size_t)(A_ALONG_K ? k : m),
-                    A_ALONG_K ? BK : BK * (size_t)m, (uint)item, LINE_A, width, PITCH_A, A_ALONG_K);
+                    A_ALONG_K ? BK : BK * (size_t)m, (uint)item, LINE_A, PITCH_A, A_ALONG_K);
     struct way way_b =
         way_through(b + (size_t)left * (B_ALONG_K ? (size_t)k : 1), (size_t)(B_ALONG_K ? k : n),
-                    B_ALONG_K ? BK : BK * (size_t)n, (uint)item, LINE_B, width, PITCH_B, B_ALONG_K);
+                    B_ALONG_K ? BK : BK * (size_t)n, (uint)item, LINE_B, PITCH_B, B_ALONG_K);
     const int left_at = item_y * 4;
     const int right_at = item_x * VEC;
+    float kept_a[SHARE_A], kept_b[SHARE_B];
 #define FETCH_BOTH                                                                                 \
-    fetch(kept_a, way_a, SHARE_A, aligned);                                                        \
-    fetch(kept_b, way_b, SHARE_B, aligned)
+    fetch(kept_a, way_a, SHARE_A);                                                                 \
+    fetch(kept_b, way_b, SHARE_B)
 #define KEEP_BOTH(tile)                                                                            \
-    keep(tile_a + (tile)*BK * PITCH_A, PITCH_A, kept_a, way_a, LINE_A, SHARE_A, aligned,           \
-         A_ALONG_K);                                                                               \
-    keep(tile_b + (tile)*BK * PITCH_B, PITCH_B, kept_b, way_b, LINE_B, SHARE_B, aligned, B_ALONG_K)
+    keep(tile_a + (tile)*BK * PITCH_A, PITCH_A, kept_a, way_a, LINE_A, SHARE_A, A_ALONG_K);        \
+    keep(tile_b + (tile)*BK * PITCH_B, PITCH_B, kept_b, way_b, LINE_B, SHARE_B, B_ALONG_K)
 #define MULTIPLY(tile)                                                                             \
     _Pragma("unroll") for (int i = 0; i < BK; i++)                                                 \
         add_step(sum, tile_a + ((tile)*BK + i) * PITCH_A + left_at,                                \
                  tile_b + ((tile)*BK + i) * PITCH_B + right_at)
+    /* The last step reads its own tiles again, so that the loop needs no branch around a barrier.
+     */
+#define FETCH_NEXT(step)                                                                           \
+    way_a.from += (step) + 1 < steps ? way_a.step : 0;                                             \
+    way_b.from += (step) + 1 < steps ? way_b.step : 0;                                             \
+    FETCH_BOTH
 
-    float kept_a[SHARE_A], kept_b[SHARE_B];
-#if PIPELINE == 0
-    for (int step = 0; step < steps; step++) {
-        FETCH_BOTH;
-        KEEP_BOTH(0);
-        way_a.from += way_a.step;
-        way_b.from += way_b.step;
-        barrier(CLK_LOCAL_MEM_FENCE); /* the tiles are whole */
-        MULTIPLY(0);
-        barrier(CLK_LOCAL_MEM_FENCE); /* all have read them */
-    }
-#else
     if (steps > 0) {
         FETCH_BOTH;
         KEEP_BOTH(0);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE); /* the first tiles are whole */
     for (int step = 0; step < steps; step++) {
-        const int tile = TILES == 2 ? step % 2 : 0;
-        if (step + 1 < steps) { /* the last step reads its own tiles again, for no branch below */
-            way_a.from += way_a.step;
-            way_b.from += way_b.step;
-        }
-        FETCH_BOTH;
-        MULTIPLY(tile);
+        const int now = TILES == 2 ? step % 2 : 0;
+        FETCH_NEXT(step);
+        MULTIPLY(now);
 #if PIPELINE == 1
         barrier(CLK_LOCAL_MEM_FENCE); /* all have read the tiles */
 #endif
-        KEEP_BOTH(TILES - 1 - tile);
+        KEEP_BOTH(TILES - 1 - now);
         barrier(CLK_LOCAL_MEM_FENCE); /* the next tiles are whole */
     }
-#endif
     for (int start = steps * BK; start < k; start += BK) {
         stage_checked(tile_a, PITCH_A, a, A_ALONG_K, start, k, top, m, BM, item);
         stage_checked(tile_b, PITCH_B, b, B_ALONG_K, start, k, left, n, BN, item);

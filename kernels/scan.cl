@@ -1,7 +1,7 @@
 /* scan.cl: dst(i) = src(0) + ... + src(i), the inclusive prefix sum of n numbers, as a chain of
  * launches, because work-groups cannot wait for each other within one: first the sums of pieces of
  * src, then the prefix sums of those, then each piece by itself. src is read twice and dst written
- * once. Right for every n of 1 and larger.
+ * once. Right for every n from 1 to 2^31 less a piece.
  *
  * naive  in global memory only: a work-item to a piece of CHUNK neighbouring numbers, twice over
  * (the pieces' sums are themselves summed in pieces), and one work-item for what is then left
@@ -14,42 +14,43 @@
 
 #ifdef VARIANT_naive
 
-/* sums(i): the sum of piece i of src. A work-item a piece. */
-__kernel void scan_sums(__global const float *restrict src, __global float *restrict sums, int n)
+/* Pieces of so many numbers (at least one). */
+static int pieces_of(int count)
 {
-    const size_t piece = get_global_id(0);
-    const size_t first = piece * CHUNK;
-    if (first >= (size_t)n)
+    return (count - 1) / CHUNK + 1;
+}
+
+/* sums(i): the sum of piece i of `count` numbers. A work-item a piece. */
+static void sum_piece(__global const float *numbers, __global float *sums, int count)
+{
+    const int piece = (int)get_global_id(0);
+    if (piece >= pieces_of(count))
         return;
-    const size_t end = min(first + CHUNK, (size_t)n);
+    const int first = piece * CHUNK;
+    const int length = min(CHUNK, count - first);
     float sum = 0.0f;
-    for (size_t i = first; i < end; i++)
-        sum += src[i];
+    for (int i = 0; i < length; i++)
+        sum += numbers[first + i];
     sums[piece] = sum;
 }
 
-/* The same over the `sums` of n numbers. */
+__kernel void scan_sums(__global const float *restrict src, __global float *restrict sums, int n)
+{
+    sum_piece(src, sums, n);
+}
+
 __kernel void scan_sums_of_sums(__global const float *restrict sums, __global float *restrict upper,
                                 int n)
 {
-    const size_t count = ((size_t)n + CHUNK - 1) / CHUNK;
-    const size_t piece = get_global_id(0);
-    const size_t first = piece * CHUNK;
-    if (first >= count)
-        return;
-    const size_t end = min(first + CHUNK, count);
-    float sum = 0.0f;
-    for (size_t i = first; i < end; i++)
-        sum += sums[i];
-    upper[piece] = sum;
+    sum_piece(sums, upper, pieces_of(n));
 }
 
 /* Each element becomes the sum of those before it. One work-item. */
 __kernel void scan_upper(__global float *upper, int n)
 {
-    const size_t count = ((size_t)n + CHUNK - 1) / CHUNK;
+    const int count = pieces_of(pieces_of(n));
     float before = 0.0f;
-    for (size_t i = 0; i < (count + CHUNK - 1) / CHUNK; i++) {
+    for (int i = 0; i < count; i++) {
         const float own = upper[i];
         upper[i] = before;
         before += own;
@@ -59,16 +60,16 @@ __kernel void scan_upper(__global float *upper, int n)
 /* The same for the sums, from what lies before each piece of them. */
 __kernel void scan_middle(__global float *sums, __global const float *restrict upper, int n)
 {
-    const size_t count = ((size_t)n + CHUNK - 1) / CHUNK;
-    const size_t piece = get_global_id(0);
-    const size_t first = piece * CHUNK;
-    if (first >= count)
+    const int count = pieces_of(n);
+    const int piece = (int)get_global_id(0);
+    if (piece >= pieces_of(count))
         return;
-    const size_t end = min(first + CHUNK, count);
+    const int first = piece * CHUNK;
+    const int length = min(CHUNK, count - first);
     float before = upper[piece];
-    for (size_t i = first; i < end; i++) {
-        const float own = sums[i];
-        sums[i] = before;
+    for (int i = 0; i < length; i++) {
+        const float own = sums[first + i];
+        sums[first + i] = before;
         before += own;
     }
 }
@@ -76,15 +77,15 @@ __kernel void scan_middle(__global float *sums, __global const float *restrict u
 __kernel void scan_pieces(__global const float *restrict src, __global const float *restrict sums,
                           __global float *restrict dst, int n)
 {
-    const size_t piece = get_global_id(0);
-    const size_t first = piece * CHUNK;
-    if (first >= (size_t)n)
+    const int piece = (int)get_global_id(0);
+    if (piece >= pieces_of(n))
         return;
-    const size_t end = min(first + CHUNK, (size_t)n);
+    const int first = piece * CHUNK;
+    const int length = min(CHUNK, n - first);
     float sum = sums[piece];
-    for (size_t i = first; i < end; i++) {
-        sum += src[i];
-        dst[i] = sum;
+    for (int i = 0; i < length; i++) {
+        sum += src[first + i];
+        dst[first + i] = sum;
     }
 }
 
@@ -97,12 +98,12 @@ __kernel void scan_pieces(__global const float *restrict src, __global const flo
 #define PIECE (TX * 4 * ROUNDS)
 
 /* Four numbers from i on; those past the end are 0. */
-static float4 four_of(__global const float *src, size_t i, size_t n)
+static float4 four_of(__global const float *src, int i, int n)
 {
-    if (i + 4 <= n)
+    if (i <= n - 4)
         return vload4(0, src + i);
-    return (float4)(i < n ? src[i] : 0.0f, i + 1 < n ? src[i + 1] : 0.0f,
-                    i + 2 < n ? src[i + 2] : 0.0f, 0.0f);
+    return (float4)(i < n ? src[i] : 0.0f, i < n - 1 ? src[i + 1] : 0.0f,
+                    i < n - 2 ? src[i + 2] : 0.0f, 0.0f);
 }
 
 /* tile(item) becomes the sum of tile(0) .. tile(item - 1), and `all` the sum of all TX of them. All
@@ -136,10 +137,10 @@ scan_group_sums(__global const float *restrict src, __global float *restrict sum
 {
     __local float tile[TX];
     const int item = (int)get_local_id(0);
-    const size_t first = get_group_id(0) * PIECE + (size_t)item * 4;
+    const int first = (int)get_group_id(0) * PIECE + item * 4;
     float4 sum = (float4)(0.0f);
     for (int round = 0; round < ROUNDS; round++)
-        sum += four_of(src, first + (size_t)round * (TX * 4), (size_t)n);
+        sum += four_of(src, first + round * (TX * 4), n);
     tile[item] = (sum.x + sum.y) + (sum.z + sum.w);
     for (int apart = TX / 2; apart > 0; apart /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -156,10 +157,10 @@ __kernel __attribute__((reqd_work_group_size(TX, 1, 1))) void scan_group_carry(_
 {
     __local float tile[AT(TX)];
     const int item = (int)get_local_id(0);
-    const size_t count = ((size_t)n + PIECE - 1) / PIECE;
+    const int count = (n - 1) / PIECE + 1;
     float before = 0.0f;
-    for (size_t start = 0; start < count; start += TX) {
-        const size_t i = start + (size_t)item;
+    for (int start = 0; start < count; start += TX) {
+        const int i = start + item;
         float all;
         tile[AT(item)] = i < count ? sums[i] : 0.0f;
         SCAN_TILE(tile, item, all)
@@ -177,8 +178,8 @@ scan_group_pieces(__global const float *restrict src, __global const float *rest
     const int item = (int)get_local_id(0);
     float before = sums[get_group_id(0)];
     for (int round = 0; round < ROUNDS; round++) {
-        const size_t i = get_group_id(0) * PIECE + (size_t)round * (TX * 4) + (size_t)item * 4;
-        const float4 own = four_of(src, i, (size_t)n);
+        const int i = ((int)get_group_id(0) * ROUNDS + round) * (TX * 4) + item * 4;
+        const float4 own = four_of(src, i, n);
         const float to_1 = own.x + own.y;
         const float to_2 = to_1 + own.z;
         float all;
@@ -186,14 +187,14 @@ scan_group_pieces(__global const float *restrict src, __global const float *rest
         SCAN_TILE(tile, item, all)
         const float left = before + tile[AT(item)];
         const float4 sum = (float4)(left + own.x, left + to_1, left + to_2, left + (to_2 + own.w));
-        if (i + 4 <= (size_t)n) {
+        if (i <= n - 4) {
             vstore4(sum, 0, dst + i);
         } else {
-            if (i < (size_t)n)
+            if (i < n)
                 dst[i] = sum.x;
-            if (i + 1 < (size_t)n)
+            if (i < n - 1)
                 dst[i + 1] = sum.y;
-            if (i + 2 < (size_t)n)
+            if (i < n - 2)
                 dst[i + 2] = sum.z;
         }
         before += all;

@@ -17,6 +17,16 @@
 #define LOAD_OF(n) JOIN(vload, n)
 #define STORE_OF(n) JOIN(vstore, n)
 
+/* ORDER 0: neighbouring groups read neighbouring squares of src; 1: they write neighbouring ones of
+ * dst. */
+#if ORDER == 0
+#define GROUP_X get_group_id(0)
+#define GROUP_Y get_group_id(1)
+#else
+#define GROUP_X get_group_id(1)
+#define GROUP_Y get_group_id(0)
+#endif
+
 /* VEC elements of a row of `length` from `at` on, into each[]; those outside are left. Where
  * `aligned`, the row begins at a multiple of the vector's size. */
 static void load_piece(float *each, __global const float *row, int at, int length, int aligned)
@@ -61,8 +71,8 @@ static void store_piece(const float *each, __global float *row, int at, int leng
 __kernel __attribute__((reqd_work_group_size(TILE / VEC, ROWS, 1))) void
 transpose_naive(__global const float *restrict src, __global float *restrict dst, int w, int h)
 {
-    const int x = (int)get_group_id(0) * TILE + (int)get_local_id(0) * VEC;
-    const int top = (int)get_group_id(1) * TILE;
+    const int x = (int)GROUP_X * TILE + (int)get_local_id(0) * VEC;
+    const int top = (int)GROUP_Y * TILE;
     const int aligned_src = w % VEC == 0;
     const int aligned_dst = h % VEC == 0;
     for (int r = (int)get_local_id(1) * VEC; r < TILE; r += ROWS * VEC) {
@@ -95,8 +105,8 @@ transpose_local(__global const float *restrict src, __global float *restrict dst
     __local float tile[TILE * (TILE + PAD)];
     const int lx = (int)get_local_id(0) * VEC;
     const int ly = (int)get_local_id(1);
-    const int left = (int)get_group_id(0) * TILE;
-    const int top = (int)get_group_id(1) * TILE;
+    const int left = (int)GROUP_X * TILE;
+    const int top = (int)GROUP_Y * TILE;
 
     float kept[TILE / ROWS][VEC]; /* all loads are under way before the first is stored */
 #pragma unroll
