@@ -116,8 +116,8 @@ static void assert_slices_equal_whole(struct rig *rig, const char *output, int64
 static void test_table_is_complete(void **state)
 {
     (void)state;
-    static const char *const names[] = {"laplacian", "laplacian3d", "gray_scott",
-                                        "matmul",    "transpose",   "convolution"};
+    static const char *const names[] = {"laplacian", "laplacian3d", "gray_scott", "matmul",
+                                        "transpose", "convolution", "reduction",  "scan"};
     assert_int_equal(ts_reference_count, TS_COUNT(names));
     for (size_t i = 0; i < TS_COUNT(names); i++) {
         const struct ts_reference *r = ts_reference_find(names[i]);
@@ -824,6 +824,43 @@ static void test_matmul_by_hand(void **state)
     rig_close(&g.rig);
 }
 
+/* The same product with A, then B, lying transposed in memory. */
+static void test_matmul_of_transposed(void **state)
+{
+    (void)state;
+    static const float a[2][6] = {{1, 4, 2, 5, 3, 6}, {1, 2, 3, 4, 5, 6}};
+    static const float b[2][6] = {{1, 2, 3, 4, -5, 6}, {1, 3, -5, 2, 4, 6}};
+    static const double c[4] = {-8, 28, -11, 64}, scale[4] = {22, 28, 49, 64};
+    for (int trans = 1; trans <= 2; trans++) {
+        struct matmul_rig g;
+        matmul_open(&g, 2, 2, 3);
+        ts_values_add(&g.rig.problem, "TRANS", trans);
+        memcpy(g.a, a[trans - 1], sizeof(a[0]));
+        memcpy(g.b, b[trans - 1], sizeof(b[0]));
+        struct result r = rig_slice(&g.rig, g.output, 0, 4);
+        for (int i = 0; i < 4; i++) {
+            assert_near(r.value[i], c[i], 0);
+            assert_near(r.scale[i], scale[i], 1e-12);
+        }
+        result_free(&r);
+        rig_close(&g.rig);
+    }
+}
+
+static void test_matmul_refuses_other_layouts(void **state)
+{
+    (void)state;
+    struct matmul_rig g;
+    void *opened = NULL;
+    matmul_open(&g, 2, 2, 3);
+    ts_values_add(&g.rig.problem, "TRANS", 3);
+    struct ts_err err = {0};
+    assert_int_equal(g.rig.reference->open(&g.rig.c, &opened, &err), -1);
+    assert_int_equal(err.exit_status, TS_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "TRANS is 0 to 2, not 3"));
+    rig_close(&g.rig);
+}
+
 /* A matrix with one 1 in (i, l) takes row l of B into row i of C: every pair of it, on a shape with
  * no two sides equal. */
 static void test_matmul_of_unit_matrices(void **state)
@@ -988,6 +1025,8 @@ int main(void)
         cmocka_unit_test(test_gray_scott_steps_and_slices),
         cmocka_unit_test(test_gray_scott_in_pieces),
         cmocka_unit_test(test_matmul_by_hand),
+        cmocka_unit_test(test_matmul_of_transposed),
+        cmocka_unit_test(test_matmul_refuses_other_layouts),
         cmocka_unit_test(test_matmul_of_unit_matrices),
         cmocka_unit_test(test_matmul_of_constants),
         cmocka_unit_test(test_matmul_slices),
