@@ -306,11 +306,12 @@ static const struct {
 
 /* Decimal digits and at most one point, by hand: strtod would take "inf", "0x1p3" and a locale's
  * comma. */
-int ts_duration_parse(const char *text, int64_t *ns, struct ts_err *err)
+/* Digits with at most one point, whatever the locale; the rest of the text, or NULL without a
+ * digit. */
+static const char *parse_decimal(const char *c, double *number)
 {
     double value = 0, place = 1;
     bool digits = false, point = false;
-    const char *c = text;
     for (; (*c >= '0' && *c <= '9') || (*c == '.' && !point); c++) {
         if (*c == '.') {
             point = true;
@@ -320,10 +321,38 @@ int ts_duration_parse(const char *text, int64_t *ns, struct ts_err *err)
         value = value * 10 + (*c - '0');
         place *= point ? 10 : 1;
     }
-    for (size_t i = 0; digits && i < TS_COUNT(duration_units); i++) {
+    *number = value / place;
+    return digits ? c : NULL;
+}
+
+int ts_share_parse(const char *text, double most, double *share, struct ts_err *err)
+{
+    double value;
+    const char *rest = parse_decimal(text, &value);
+    bool percent = false;
+    if (rest && *rest == ' ')
+        rest++;
+    if (rest && *rest == '%') {
+        percent = true;
+        rest++;
+    }
+    value = percent ? value / 100 : value;
+    if (!rest || *rest || (!percent && rest[-1] == ' ') || !(value > 0) || !(value <= most))
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "expected a share such as 5%% or 0.05, at most %g%%, got \"%s\"",
+                          100 * most, text);
+    *share = value;
+    return 0;
+}
+
+int ts_duration_parse(const char *text, int64_t *ns, struct ts_err *err)
+{
+    double value;
+    const char *c = parse_decimal(text, &value);
+    for (size_t i = 0; c && i < TS_COUNT(duration_units); i++) {
         if (strcmp(c, duration_units[i].name))
             continue;
-        double total = value / place * (double)duration_units[i].ns;
+        double total = value * (double)duration_units[i].ns;
         if (!(total < 9.2e18))
             return ts_err_set(err, TS_EXIT_USAGE, "the time \"%s\" is too long", text);
         *ns = (int64_t)(total + 0.5);

@@ -74,6 +74,9 @@ int ts_duration_parse(const char *text, int64_t *ns, struct ts_err *err);
 /* A whole number within low..high; exit status 2. */
 int ts_whole_parse(const char *text, int64_t low, int64_t high, int64_t *value, struct ts_err *err);
 
+/* "5%", "5 %" and "0.05" are the same share; above 0 and at most `most`. Exit status 2. */
+int ts_share_parse(const char *text, double most, double *share, struct ts_err *err);
+
 /* Appends text wrapped at `width` columns, every line but the first indented by `indent`; the first
  * is taken to start at column `start`. Newlines in text are kept. Ends without a newline. */
 void ts_wrap(struct ts_text *out, const char *text, size_t start, size_t indent, size_t width);

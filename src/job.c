@@ -9,7 +9,8 @@ const char *ts_job_verb_name(enum ts_job_verb verb)
 {
     static const char *const names[TS_JOB_VERB_COUNT] = {
         [TS_JOB_DEVICES] = "devices", [TS_JOB_OPEN] = "open", [TS_JOB_PEAKS] = "peaks",
-        [TS_JOB_PROVE] = "prove",     [TS_JOB_TIME] = "time",
+        [TS_JOB_PROVE] = "prove",     [TS_JOB_TIME] = "time", [TS_JOB_SENTINEL] = "sentinel",
+        [TS_JOB_DIGEST] = "digest",
     };
     return names[verb];
 }
@@ -223,6 +224,8 @@ char *ts_job_print(const struct ts_job *job)
         ts_json_add_bool(line, "audit", job->audit);
     }
     add_code(line, &job->code);
+    if (job->verb == TS_JOB_SENTINEL)
+        ts_json_add_item(line, "clock", ts_clock_to_json(&job->clock));
     if (job->verb == TS_JOB_TIME) {
         ts_json_add_item(line, "clock", ts_clock_to_json(&job->clock));
         ts_json_add_int(line, "samples", job->samples);

@@ -64,11 +64,13 @@ struct ts_code {
 };
 
 enum ts_job_verb {
-    TS_JOB_DEVICES, /* list every platform and device */
-    TS_JOB_OPEN,    /* take device P:D: facts, clock audit; must precede those below */
-    TS_JOB_PEAKS,   /* measure the ceilings */
-    TS_JOB_PROVE,   /* build, then prove on every instance */
-    TS_JOB_TIME,    /* one visit at one instance */
+    TS_JOB_DEVICES,  /* list every platform and device */
+    TS_JOB_OPEN,     /* take device P:D: facts, clock audit; must precede those below */
+    TS_JOB_PEAKS,    /* measure the ceilings */
+    TS_JOB_PROVE,    /* build, then prove on every instance */
+    TS_JOB_TIME,     /* one visit at one instance */
+    TS_JOB_SENTINEL, /* time two fixed kernels, which show what the device is doing now */
+    TS_JOB_DIGEST,   /* the digest of the device's binary of a code */
     TS_JOB_VERB_COUNT
 };
 const char *

@@ -422,7 +422,7 @@ static int read_time(const struct ts_place *at, const cJSON *line, struct ts_job
                      struct ts_err *err)
 {
     int64_t samples = 0;
-    if (member_whole(at, line, "samples", 1, MAX_SAMPLES, &samples, err) != 0 ||
+    if (member_whole(at, line, "samples", 0, MAX_SAMPLES, &samples, err) != 0 ||
         member_whole(at, line, "batch", 0, INT64_MAX, &job->batch, err) != 0 ||
         member_bool(at, line, "prove_first", &job->prove_first, err) != 0 ||
         member_bool(at, line, "prove_last", &job->prove_last, err) != 0)
@@ -481,7 +481,13 @@ static int read_job(const struct ts_place *at, const cJSON *line, struct ts_job 
     case TS_JOB_OPEN:
         return read_open(at, line, job, err);
     case TS_JOB_PEAKS:
+    case TS_JOB_DIGEST:
         return read_code(at, line, &job->code, err);
+    case TS_JOB_SENTINEL:
+        if (read_code(at, line, &job->code, err) != 0)
+            return -1;
+        ts_clock_from_json(&job->clock, ts_json_get(line, "clock"));
+        return 0;
     case TS_JOB_PROVE:
     case TS_JOB_TIME:
         if (read_code(at, line, &job->code, err) != 0 ||

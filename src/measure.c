@@ -391,3 +391,31 @@ int ts_measure_visit(const struct ts_visit_plan *plan, ts_launch_fn launch, void
     result->count = 0;
     return -1;
 }
+
+/* ---- when a row has visits enough ---- */
+
+#define PLATEAU_BACK 4
+#define PLATEAU_LEFT 0.95
+#define PLATEAU_VISITS 9
+
+static double half_width(const double *visit_medians, size_t count)
+{
+    struct ts_interval interval = ts_interval_of_visits(visit_medians, count);
+    return interval.known ? 0.5 * (interval.high - interval.low) / interval.mid : INFINITY;
+}
+
+enum ts_stop ts_measure_stop(const struct ts_stop_rule *rule, const double *visit_medians,
+                             size_t count)
+{
+    if (count < rule->least || count < 2)
+        return TS_STOP_NONE;
+    double now = half_width(visit_medians, count);
+    if (now <= rule->precision)
+        return TS_STOP_PRECISION;
+    if (count >= rule->most)
+        return TS_STOP_VISITS;
+    if (count >= PLATEAU_VISITS &&
+        now > PLATEAU_LEFT * half_width(visit_medians, count - PLATEAU_BACK))
+        return TS_STOP_PLATEAU;
+    return TS_STOP_NONE;
+}

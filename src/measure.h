@@ -3,7 +3,7 @@
 #ifndef TS_MEASURE_H
 #define TS_MEASURE_H
 
-#include "json.h"
+#include "row.h"
 
 /* ---- clock audit ---- */
 
@@ -70,5 +70,18 @@ struct ts_visit_result {
  * became faster and never shrinks. Returns -1 when a launch failed. */
 int ts_measure_visit(const struct ts_visit_plan *plan, ts_launch_fn launch, void *context,
                      struct ts_visit_result *result);
+
+/* ---- when a row has visits enough ---- */
+
+struct ts_stop_rule {
+    double precision; /* half-width of the 95 % interval over the median, e.g. 0.01 */
+    size_t least;     /* visits, at least */
+    size_t most;      /* visits, at most */
+};
+/* What ends the row's visits now; TS_STOP_NONE: go on. The plateau: PLATEAU_BACK visits more made
+ * the interval less than a twentieth narrower, although a quarter is what independent noise would
+ * give at ten visits: the rest is not noise that visits average out. Time is the caller's. */
+enum ts_stop ts_measure_stop(const struct ts_stop_rule *rule, const double *visit_medians,
+                             size_t count);
 
 #endif

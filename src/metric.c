@@ -151,6 +151,7 @@ cJSON *ts_rate_to_json(const struct ts_row *row, const struct ts_peaks *peaks)
 #define FEW_VISITS 3
 #define FEW_SAMPLES 2
 #define COARSE_TICKS 100
+#define UNSTABLE 0.05 /* half-width of the interval */
 
 static bool has_few_samples(const struct ts_time *time)
 {
@@ -160,6 +161,26 @@ static bool has_few_samples(const struct ts_time *time)
         if (time->visits[i].count < FEW_SAMPLES)
             return true;
     return false;
+}
+
+static bool is_unstable(const struct ts_row *row)
+{
+    struct ts_interval interval = ts_metric_time_ns(row);
+    return interval.known && interval.high - interval.low > 2.0 * UNSTABLE * interval.mid;
+}
+
+static bool is_bimodal(const struct ts_time *time)
+{
+    size_t count = 0, used = 0;
+    for (size_t i = 0; i < time->visit_count; i++)
+        count += time->visits[i].count;
+    double *x = ts_alloc(count + 1, sizeof(*x));
+    for (size_t i = 0; i < time->visit_count; i++)
+        for (size_t j = 0; j < time->visits[i].count; j++)
+            x[used++] = (double)time->visits[i].sample_ns[j];
+    bool is = ts_is_bimodal(x, count);
+    free(x);
+    return is;
 }
 
 void ts_row_derive_flags(struct ts_row *row, const struct ts_peaks *peaks,
@@ -180,4 +201,10 @@ void ts_row_derive_flags(struct ts_row *row, const struct ts_peaks *peaks,
         time->flags |= TS_FLAG_FEW_SAMPLES;
     if (of_peak(row, peaks) > 1.0)
         time->flags |= TS_FLAG_IN_CACHE;
+    if (is_unstable(row))
+        time->flags |= TS_FLAG_UNSTABLE;
+    if (is_bimodal(time))
+        time->flags |= TS_FLAG_BIMODAL;
+    if (time->disturbed > 0)
+        time->flags |= TS_FLAG_DRIFT;
 }

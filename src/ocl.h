@@ -61,6 +61,10 @@ struct ts_ocl_program;
  * (build-failed: compiler, options). */
 struct ts_ocl_program *ts_ocl_build(struct ts_ocl *ocl, const char *text, const char *options,
                                     int64_t *build_ns, char **log, struct ts_fault *fault);
+/* "xxh3:..." of the device's binary of a program built anew for this, because asking an old PoCL
+ * for a program's binary changes the code it runs from then on. NULL with the fault told. */
+char *ts_ocl_binary_digest(struct ts_ocl *ocl, const char *text, const char *options,
+                           struct ts_fault *fault);
 void ts_ocl_program_close(struct ts_ocl_program *program);
 
 struct ts_ocl_kernel_info {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digest.h"
 #include "ocl_private.h"
 
 static char *build_log(cl_program program, cl_device_id device)
@@ -72,6 +73,37 @@ struct ts_ocl_program *ts_ocl_build(struct ts_ocl *ocl, const char *text, const 
     program->ocl = ocl;
     program->program = made;
     return program;
+}
+
+char *ts_ocl_binary_digest(struct ts_ocl *ocl, const char *text, const char *options,
+                           struct ts_fault *fault)
+{
+    int64_t build_ns;
+    size_t size = 0;
+    char *log = NULL, *digest = NULL;
+    unsigned char *binary = NULL;
+    struct ts_ocl_program *program = ts_ocl_build(ocl, text, options, &build_ns, &log, fault);
+    cl_int code;
+
+    free(log);
+    if (!program)
+        return NULL;
+    /* One device in the context, so one size and one binary. */
+    code = clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL);
+    if (code == CL_SUCCESS && size > 0) {
+        binary = ts_alloc(size, 1);
+        code =
+            clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL);
+    }
+    if (code != CL_SUCCESS)
+        ts_ocl_fault(fault, "clGetProgramInfo", code);
+    else if (size == 0)
+        ts_fault_set(fault, TS_SKIPPED, "feature", "the driver gives no binary of a program");
+    else
+        digest = ts_digest(binary, size);
+    free(binary);
+    ts_ocl_program_close(program);
+    return digest;
 }
 
 void ts_ocl_program_close(struct ts_ocl_program *program)

@@ -22,7 +22,7 @@ enum field_kind {
 };
 
 #define VERB(verb) (1u << TS_JOB_##verb)
-#define ALL (VERB(DEVICES) | VERB(OPEN) | VERB(PEAKS) | VERB(PROVE) | VERB(TIME))
+#define ALL ((1u << TS_JOB_VERB_COUNT) - 1)
 #define WORK (VERB(PROVE) | VERB(TIME))
 
 /* object NULL: of the line itself. A field that is absent or null is checked only where it must be
@@ -54,7 +54,7 @@ static const struct field {
     {"check", "worst", REAL, WORK, 0, 0, 0},
     {"check", "at", WHOLES, WORK, 0, 0, 4},
     {"check", "at_size", OBJECT, WORK, 0, 0, 0},
-    {NULL, "visit", OBJECT, VERB(TIME), VERB(TIME), 0, 0},
+    {NULL, "visit", OBJECT, VERB(TIME), 0, 0, 0}, /* absent where no samples were asked for */
     {"visit", "first_ns", WHOLE, VERB(TIME), 0, 0, 0},
     {"visit", "batch", WHOLE, VERB(TIME), VERB(TIME), 1, 0},
     {"visit", "sample_ns", WHOLES, VERB(TIME), VERB(TIME), 1, MOST_SAMPLES},
@@ -80,6 +80,10 @@ static const struct field {
     {"peaks", "copy_bytes_per_s", REAL, VERB(PEAKS), 0, 0, 0},
     {"peaks", "fma_flops_per_s", REAL, VERB(PEAKS), 0, 0, 0},
     {"peaks", "local_bytes_per_s", REAL, VERB(PEAKS), 0, 0, 0},
+    {NULL, "sentinel", OBJECT, VERB(SENTINEL), VERB(SENTINEL), 0, 0},
+    {"sentinel", "copy_ns", WHOLE, VERB(SENTINEL), VERB(SENTINEL), 1, 0},
+    {"sentinel", "fma_ns", WHOLE, VERB(SENTINEL), VERB(SENTINEL), 1, 0},
+    {NULL, "binary", TEXT, VERB(DIGEST), VERB(DIGEST), 0, 0},
     {NULL, "host", TEXT, VERB(DEVICES), 0, 0, 0},
     {NULL, "fault", TEXT, ALL, 0, 0, 0},
 };
@@ -169,7 +173,8 @@ static int check_field(const struct ts_place *root, const cJSON *line, const str
     const cJSON *value = cJSON_IsObject(owner) ? ts_json_get(owner, field->key) : NULL;
     const struct ts_place at = ts_place_key(field->object ? &object : root, field->key);
 
-    if ((!value || cJSON_IsNull(value)) && !needed)
+    /* What an object must hold, it must hold where it is there. */
+    if ((!value || cJSON_IsNull(value)) && (!needed || (field->object && !cJSON_IsObject(owner))))
         return 0;
     return check_value(&at, value, field, needed, err);
 }
@@ -178,7 +183,8 @@ static int check_field(const struct ts_place *root, const cJSON *line, const str
 static int check_status(const struct ts_place *root, const cJSON *line, bool *ok,
                         struct ts_err *err)
 {
-    static const struct field code = {"reason", "code", WORD, 0, 0, 0, 0},
+    static const struct field reason = {NULL, "reason", OBJECT, 0, 0, 0, 0},
+                              code = {"reason", "code", WORD, 0, 0, 0, 0},
                               text = {"reason", "text", TEXT, 0, 0, 0, 0};
     const struct ts_place at = ts_place_key(root, "status");
     const char *name;
@@ -191,7 +197,8 @@ static int check_status(const struct ts_place *root, const cJSON *line, bool *ok
     *ok = status == TS_OK;
     if (*ok)
         return 0;
-    return check_field(root, line, &code, true, err) < 0 ||
+    return check_field(root, line, &reason, true, err) < 0 ||
+                   check_field(root, line, &code, true, err) < 0 ||
                    check_field(root, line, &text, true, err) < 0
                ? -1
                : 0;

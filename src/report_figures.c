@@ -403,5 +403,7 @@ const struct ts_report_kind ts_report_kinds[] = {
      ts_report_plan_heatmaps},
     {"padding", "Effect of padding", "padding.gnuplot", "Times are from the sweep.",
      ts_report_plan_padding},
+    {"drift", "The device during the run", "drift.gnuplot",
+     "Of the run as a whole; docs/measuring.md tells how it is used.", ts_report_plan_drift},
 };
 const size_t ts_report_kind_count = TS_COUNT(ts_report_kinds);

@@ -5,6 +5,7 @@
  *   report_figures.c  the table of figures: which there are and the data of each
  *   report_heatmap.c  the heat maps
  *   report_padding.c  the figure of padding
+ *   report_drift.c    the figure of the sentinel
  *   report_text.c     text for gnuplot's files
  *   report_plot.c     gnuplot: running it, checking what it drew
  *   report_page.c     index.html
@@ -134,6 +135,10 @@ void ts_report_plan_heatmaps(struct ts_report_figures *figures, const struct ts_
 /* The planner of the effect of padding: one per case, variant and padding parameter. */
 void ts_report_plan_padding(struct ts_report_figures *figures, const struct ts_report_kind *kind,
                             const struct ts_report_group *group);
+
+/* The planner of the sentinel's looks: one per run, shown with its first benchmark. */
+void ts_report_plan_drift(struct ts_report_figures *figures, const struct ts_report_kind *kind,
+                          const struct ts_report_group *group);
 
 /* The distinct variants of a case in order of appearance; *count of names (borrowed), free() the
  * array. */

@@ -42,6 +42,39 @@ bool ts_status_is_finding(enum ts_status status)
     return status >= 0 && status < TS_STATUS_COUNT && status_table[status].finding;
 }
 
+const struct ts_flag_entry ts_flag_table[] = {
+    {TS_FLAG_HOST_CLOCK, "host-clock", "timed by the host's clock: the device's event times lie"},
+    {TS_FLAG_COARSE_CLOCK, "coarse-clock", "a sample lasts less than 100 ticks of the clock"},
+    {TS_FLAG_BATCHED, "batched", "a sample is the mean of several launches: one is too short"},
+    {TS_FLAG_FEW_SAMPLES, "few-samples", "fewer than 3 visits, or a visit of fewer than 2 samples"},
+    {TS_FLAG_IN_CACHE, "in-cache", "faster than the measured ceiling: the data fit a cache"},
+    {TS_FLAG_UNSTABLE, "unstable", "the interval is wider than 5 % to either side"},
+    {TS_FLAG_BIMODAL, "bimodal", "the samples fall into two groups clearly apart"},
+    {TS_FLAG_DRIFT, "drift",
+     "the device changed while it was timed, and there was no time to do it again"},
+};
+const size_t ts_flag_count = TS_COUNT(ts_flag_table);
+
+static const char *const stop_names[TS_STOP_COUNT] = {
+    [TS_STOP_PRECISION] = "precision",
+    [TS_STOP_PLATEAU] = "plateau",
+    [TS_STOP_TIME] = "time",
+    [TS_STOP_VISITS] = "visits",
+};
+
+const char *ts_stop_name(enum ts_stop stop)
+{
+    return stop_names[stop];
+}
+
+enum ts_stop ts_stop_by_name(const char *name)
+{
+    for (int i = 0; name && i < TS_STOP_COUNT; i++)
+        if (stop_names[i] && strcmp(stop_names[i], name) == 0)
+            return (enum ts_stop)i;
+    return TS_STOP_NONE;
+}
+
 /* ---- life of a row ---- */
 
 void ts_geometry_init(struct ts_geometry *geometry)
@@ -127,6 +160,16 @@ void ts_row_set_status(struct ts_row *row, enum ts_status status, const char *co
     row->status = status;
     row->reason.code = copy;
     row->reason.text = text.text;
+}
+
+void ts_row_drop_visits(struct ts_row *row, size_t count)
+{
+    struct ts_time *time = &row->time;
+
+    while (count-- > 0 && time->visit_count > 0)
+        free(time->visits[--time->visit_count].sample_ns);
+    if (time->fresh_from > time->visit_count)
+        time->fresh_from = time->visit_count;
 }
 
 static void append_visit(struct ts_time *time, const int64_t *sample_ns, size_t count, int worker)

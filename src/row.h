@@ -66,7 +66,30 @@ enum ts_time_flag {
     TS_FLAG_BATCHED = 1 << 2,
     TS_FLAG_FEW_SAMPLES = 1 << 3,
     TS_FLAG_IN_CACHE = 1 << 4,
+    TS_FLAG_UNSTABLE = 1 << 5,
+    TS_FLAG_BIMODAL = 1 << 6,
+    TS_FLAG_DRIFT = 1 << 7,
 };
+
+/* Every flag, its word in results, and what it means to a reader; in the order they are written. */
+struct ts_flag_entry {
+    unsigned flag;
+    const char *name, *meaning;
+};
+extern const struct ts_flag_entry ts_flag_table[];
+extern const size_t ts_flag_count;
+
+/* What ended the visits of a row. */
+enum ts_stop {
+    TS_STOP_NONE,      /* not known (an older file), or not ended */
+    TS_STOP_PRECISION, /* its interval is as narrow as was asked for */
+    TS_STOP_PLATEAU,   /* more visits no longer make it narrower */
+    TS_STOP_TIME,      /* the time for more visits was over */
+    TS_STOP_VISITS,    /* as many visits as are ever made, or (--quick) were asked for */
+    TS_STOP_COUNT,
+};
+const char *ts_stop_name(enum ts_stop stop);    /* "precision", ...; NULL for none */
+enum ts_stop ts_stop_by_name(const char *name); /* none for an unknown or NULL name */
 
 struct ts_visit {
     int64_t *sample_ns;
@@ -83,6 +106,8 @@ struct ts_time {
     size_t fresh_from; /* visits from here on are the confirmation, taken after the ranking;
                         * == visit_count when there was none */
     unsigned flags;    /* enum ts_time_flag */
+    enum ts_stop stop;
+    int disturbed; /* visits kept although the sentinel did not believe them */
 };
 
 struct ts_work {
@@ -125,6 +150,9 @@ void ts_row_set_status(struct ts_row *row, enum ts_status status, const char *co
  * and are not followed by others. */
 void ts_row_add_visit(struct ts_row *row, const int64_t *sample_ns, size_t count, int worker);
 void ts_row_add_fresh_visit(struct ts_row *row, const int64_t *sample_ns, size_t count, int worker);
+
+/* Takes the last `count` visits back: they were disturbed. */
+void ts_row_drop_visits(struct ts_row *row, size_t count);
 
 /* Medians of the row's visits from visit `first` on, in ns, into a new array; *count of them. */
 double *ts_row_visit_medians(const struct ts_row *row, size_t first, size_t *count);

@@ -6,15 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    unsigned flag;
-    const char *name;
-} flag_table[] = {
-    {TS_FLAG_HOST_CLOCK, "host-clock"}, {TS_FLAG_COARSE_CLOCK, "coarse-clock"},
-    {TS_FLAG_BATCHED, "batched"},       {TS_FLAG_FEW_SAMPLES, "few-samples"},
-    {TS_FLAG_IN_CACHE, "in-cache"},
-};
-
 /* ---- to JSON ---- */
 
 static void add_work_items(cJSON *object, const char *key, const int64_t *items, int dims)
@@ -126,9 +117,11 @@ static cJSON *time_to_json(const struct ts_row *row)
     ts_json_add_int(object, "fresh_from", (int64_t)time->fresh_from);
     add_summary(object, row);
     cJSON *flags = ts_json_add_array(object, "flags");
-    for (size_t i = 0; i < TS_COUNT(flag_table); i++)
-        if (time->flags & flag_table[i].flag)
-            ts_json_add_string(flags, NULL, flag_table[i].name);
+    for (size_t i = 0; i < ts_flag_count; i++)
+        if (time->flags & ts_flag_table[i].flag)
+            ts_json_add_string(flags, NULL, ts_flag_table[i].name);
+    ts_json_add_string(object, "stop", ts_stop_name(time->stop));
+    ts_json_add_int(object, "disturbed", time->disturbed);
     return object;
 }
 
@@ -313,10 +306,13 @@ static int time_from_json(struct ts_row *row, const cJSON *object, struct ts_err
     const cJSON *flag, *flags = ts_json_get(object, "flags");
     cJSON_ArrayForEach(flag, flags)
     {
-        for (size_t i = 0; cJSON_IsString(flag) && i < TS_COUNT(flag_table); i++)
-            if (strcmp(flag->valuestring, flag_table[i].name) == 0)
-                time->flags |= flag_table[i].flag;
+        for (size_t i = 0; cJSON_IsString(flag) && i < ts_flag_count; i++)
+            if (strcmp(flag->valuestring, ts_flag_table[i].name) == 0)
+                time->flags |= ts_flag_table[i].flag;
     }
+    time->stop = ts_stop_by_name(ts_json_string(object, "stop", NULL));
+    int64_t disturbed = ts_json_int(object, "disturbed", 0);
+    time->disturbed = disturbed > 0 && disturbed < INT32_MAX ? (int)disturbed : 0;
     return 0;
 }
 

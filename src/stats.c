@@ -52,6 +52,50 @@ double ts_variance(const double *x, size_t count)
     return sum / (double)(count - 1);
 }
 
+#define BIMODAL_VALUES 10
+#define BIMODAL_SHARE 5 /* a group has one value in so many, at least */
+#define BIMODAL_D 6.0
+#define BIMODAL_APART 0.01
+
+/* Are sorted[0..cut) and sorted[cut..count) apart? */
+static bool are_apart(const double *sorted, size_t cut, size_t count)
+{
+    double below = ts_mean(sorted, cut), above = ts_mean(sorted + cut, count - cut);
+    double spread = sqrt(ts_variance(sorted, cut) + ts_variance(sorted + cut, count - cut));
+    return above - below > BIMODAL_APART && sqrt(2.0) * (above - below) > BIMODAL_D * spread;
+}
+
+/* The cut with the least sum of squares within the groups: that with the most between them. */
+static size_t best_cut(const double *sorted, size_t count, size_t least)
+{
+    double sum = 0.0, total = ts_mean(sorted, count) * (double)count, most = -1.0;
+    size_t best = least;
+    for (size_t cut = 1; cut < count; cut++) {
+        sum += sorted[cut - 1];
+        double below = sum / (double)cut, above = (total - sum) / (double)(count - cut);
+        double between = (double)cut * (double)(count - cut) * (above - below) * (above - below);
+        if (cut >= least && count - cut >= least && between > most) {
+            most = between;
+            best = cut;
+        }
+    }
+    return best;
+}
+
+bool ts_is_bimodal(const double *x, size_t count)
+{
+    if (count < BIMODAL_VALUES)
+        return false;
+    double *sorted = ts_alloc(count, sizeof(*sorted));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = log(x[i]);
+    qsort(sorted, count, sizeof(*sorted), by_value);
+    bool is = are_apart(
+        sorted, best_cut(sorted, count, (count + BIMODAL_SHARE - 1) / BIMODAL_SHARE), count);
+    free(sorted);
+    return is;
+}
+
 /* ---- Student's t ---- */
 
 /* Continued fraction of the incomplete beta function by Lentz's method (Abramowitz &

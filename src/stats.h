@@ -14,6 +14,13 @@ double ts_variance(const double *x, size_t count);
 /* Quantile of Student's t with df > 0 (real) degrees of freedom, p in (0,1). Accurate to 1e-8. */
 double ts_student_quantile(double p, double df);
 
+/* Do the values (> 0) fall into two groups clearly apart? The best cut in two on the logarithms
+ * (least sum of squares within, as Otsu 1979) leaves each group at least a fifth of the values, and
+ * the groups' distance is Ashman's D > 6 (Ashman, Bird & Zepf 1994, where 2 is a clean separation
+ * of two normal groups; half a normal is apart from the other half by 2.7) and more than 1 %. Never
+ * with fewer than 10 values. count may be 0. */
+bool ts_is_bimodal(const double *x, size_t count);
+
 struct ts_interval {
     double low, mid, high;
     bool known; /* false: too little data (fewer than two visits); low and high equal mid */

@@ -59,6 +59,7 @@ void ts_run_free(struct ts_run *run)
     for (size_t i = 0; i < run->row_count; i++)
         ts_row_free(&run->rows[i]);
     free(run->rows);
+    ts_sentinel_free(&run->sentinel);
     *run = (struct ts_run){0};
 }
 
@@ -192,9 +193,21 @@ static cJSON *verdicts_to_json(const struct ts_run *run)
     return array;
 }
 
+static void add_sentinel(cJSON *object, const struct ts_run *run)
+{
+    cJSON *list = ts_json_add_array(object, "sentinel"), *ratios;
+    struct ts_drift drift = ts_sentinel_drift(&run->sentinel);
+    for (size_t i = 0; i < run->sentinel.count; i++)
+        ts_json_add_item(list, NULL, ts_sentinel_point_to_json(&run->sentinel.points[i]));
+    ratios = ts_json_add_object(object, "drift");
+    ts_json_add_real(ratios, "copy", drift.copy);
+    ts_json_add_real(ratios, "fma", drift.fma);
+}
+
 static cJSON *run_to_json(const struct ts_run *run)
 {
     cJSON *object = ts_store_header_to_json(run, true);
+    add_sentinel(object, run);
     ts_json_add_item(object, "counts", counts_to_json(run));
     ts_json_add_item(object, "verdicts", verdicts_to_json(run));
     cJSON *rows = ts_json_add_array(object, "rows");
@@ -347,6 +360,28 @@ static int read_rows(struct ts_run *run, const struct ts_place *at, const cJSON 
     return 0;
 }
 
+/* As it was judged then: a look is not judged again. */
+static int read_sentinel(struct ts_run *run, const struct ts_place *at, const cJSON *object,
+                         struct ts_err *err)
+{
+    const struct ts_place list = ts_place_key(at, "sentinel");
+    const cJSON *item, *looks = ts_json_get(object, "sentinel");
+    size_t count, index = 0;
+    if (!looks)
+        return 0; /* of an older program */
+    if (ts_place_list(&list, looks, &count, err) != 0)
+        return -1;
+    cJSON_ArrayForEach(item, looks)
+    {
+        const struct ts_place place = ts_place_item(&list, index++);
+        struct ts_sentinel_point point;
+        if (ts_sentinel_point_from_json(&point, item, err) != 0)
+            return ts_store_fault(&place, err);
+        ts_sentinel_keep(&run->sentinel, &point);
+    }
+    return 0;
+}
+
 static int read_runs(struct ts_results *results, const struct ts_place *root, const cJSON *document,
                      struct ts_err *err)
 {
@@ -360,7 +395,7 @@ static int read_runs(struct ts_results *results, const struct ts_place *root, co
         const struct ts_place place = ts_place_item(&list, index++);
         struct ts_run *run = ts_results_add(results);
         if (ts_store_read_header(run, &place, item, err) != 0 ||
-            read_rows(run, &place, item, err) != 0)
+            read_sentinel(run, &place, item, err) != 0 || read_rows(run, &place, item, err) != 0)
             return -1;
     }
     return 0;

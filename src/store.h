@@ -23,6 +23,7 @@
 #include "measure.h"
 #include "metric.h"
 #include "row.h"
+#include "sentinel.h"
 
 /* One device measured once. Owns everything. */
 struct ts_run {
@@ -36,6 +37,7 @@ struct ts_run {
     struct ts_device device;
     struct ts_clock clock;
     struct ts_peaks peaks;
+    struct ts_sentinel_series sentinel;
     int64_t excluded;
     struct ts_row *rows;
     size_t row_count, row_capacity;
@@ -74,6 +76,11 @@ int ts_journal_run(struct ts_journal *journal, const struct ts_run *run, struct 
 int ts_journal_row(struct ts_journal *journal, const struct ts_row *row, struct ts_err *err);
 /* The row's last visit. */
 int ts_journal_visit(struct ts_journal *journal, const struct ts_row *row, struct ts_err *err);
+/* The row's last visits were taken back. */
+int ts_journal_drop(struct ts_journal *journal, const struct ts_row *row, size_t visits,
+                    struct ts_err *err);
+int ts_journal_sentinel(struct ts_journal *journal, const struct ts_sentinel_point *point,
+                        struct ts_err *err);
 /* The run with all its rows and visits: a new journal that goes on with an old document. */
 int ts_journal_copy(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);
 int ts_journal_end(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);

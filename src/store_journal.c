@@ -194,17 +194,23 @@ int ts_journal_row(struct ts_journal *journal, const struct ts_row *row, struct 
     return put(journal, "row", ts_row_to_json(&view, NULL), err);
 }
 
-static int put_visit(struct ts_journal *journal, const struct ts_row *row, size_t index,
-                     struct ts_err *err)
+static cJSON *key_to_json(const struct ts_row *row)
 {
-    const struct ts_time *time = &row->time;
-    const struct ts_visit *visit = &time->visits[index];
     cJSON *object = cJSON_CreateObject();
     ts_json_add_string(object, "benchmark", row->benchmark);
     ts_json_add_item(object, "size", ts_values_to_json(&row->size));
     ts_json_add_item(object, "problem", ts_values_to_json(&row->problem));
     ts_json_add_string(object, "variant", row->variant);
     ts_json_add_item(object, "params", ts_values_to_json(&row->params));
+    return object;
+}
+
+static int put_visit(struct ts_journal *journal, const struct ts_row *row, size_t index,
+                     struct ts_err *err)
+{
+    const struct ts_time *time = &row->time;
+    const struct ts_visit *visit = &time->visits[index];
+    cJSON *object = key_to_json(row);
     ts_json_add_int(object, "worker", visit->worker);
     ts_json_add_int(object, "batch", time->batch);
     ts_json_add_int_or_null(object, "first_ns", time->first_ns);
@@ -221,10 +227,27 @@ int ts_journal_visit(struct ts_journal *journal, const struct ts_row *row, struc
     return row->time.visit_count ? put_visit(journal, row, row->time.visit_count - 1, err) : 0;
 }
 
+int ts_journal_drop(struct ts_journal *journal, const struct ts_row *row, size_t visits,
+                    struct ts_err *err)
+{
+    cJSON *object = key_to_json(row);
+    ts_json_add_int(object, "visits", (int64_t)visits);
+    return put(journal, "drop", object, err);
+}
+
+int ts_journal_sentinel(struct ts_journal *journal, const struct ts_sentinel_point *point,
+                        struct ts_err *err)
+{
+    return put(journal, "sentinel", ts_sentinel_point_to_json(point), err);
+}
+
 int ts_journal_copy(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err)
 {
     if (ts_journal_run(journal, run, err) != 0)
         return -1;
+    for (size_t i = 0; i < run->sentinel.count; i++)
+        if (ts_journal_sentinel(journal, &run->sentinel.points[i], err) != 0)
+            return -1;
     for (size_t i = 0; i < run->row_count; i++) {
         if (ts_journal_row(journal, &run->rows[i], err) != 0)
             return -1;

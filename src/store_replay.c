@@ -47,6 +47,7 @@ static int take_run(struct journal_reader *reader, const struct ts_place *at, co
         fresh.rows = reader->run->rows;
         fresh.row_count = reader->run->row_count;
         fresh.row_capacity = reader->run->row_capacity;
+        fresh.sentinel = reader->run->sentinel;
         ts_store_free_header(reader->run);
     } else {
         reader->run = ts_results_add(reader->results);
@@ -191,6 +192,32 @@ static int take_visit(struct journal_reader *reader, const struct ts_place *at, 
     return 0;
 }
 
+static int take_drop(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
+                     struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, "visits");
+    struct ts_row *row;
+    int64_t visits;
+    if (ts_place_object(at, value, err) != 0 || reopen(reader, at, err) != 0 ||
+        !(row = find_row(reader, at, value, err)) ||
+        ts_place_whole(&place, ts_json_get(value, "visits"), 1, INT32_MAX, &visits, err) != 0)
+        return -1;
+    ts_row_drop_visits(row, (size_t)visits);
+    return 0;
+}
+
+static int take_sentinel(struct journal_reader *reader, const struct ts_place *at,
+                         const cJSON *value, struct ts_err *err)
+{
+    struct ts_sentinel_point point;
+    if (reopen(reader, at, err) != 0)
+        return -1;
+    if (ts_sentinel_point_from_json(&point, value, err) != 0)
+        return ts_store_fault(at, err);
+    ts_sentinel_keep(&reader->run->sentinel, &point);
+    return 0;
+}
+
 static int take_end(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
                     struct ts_err *err)
 {
@@ -206,8 +233,9 @@ static const struct line_kind {
     int (*take)(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
                 struct ts_err *err);
 } line_kinds[] = {
-    {"journal", take_opening}, {"run", take_run}, {"row", take_row},
-    {"visit", take_visit},     {"end", take_end},
+    {"journal", take_opening}, {"run", take_run},   {"row", take_row},
+    {"visit", take_visit},     {"drop", take_drop}, {"sentinel", take_sentinel},
+    {"end", take_end},
 };
 
 /* Lines of an unknown kind are passed over: a later program may write more. */

@@ -11,6 +11,7 @@
 
 #define DEFAULT_TIMEOUT_NS (60 * SECOND_NS)
 #define MAX_DEVICES 64
+#define DEFAULT_PRECISION 0.01
 
 /* ---- resuming ---- */
 
@@ -164,6 +165,7 @@ static int prepare(struct sweep *s, bool *from_part, struct ts_err *err)
             merged->seed = last->seed;
     }
     s->visits = merged->visits > 0 ? merged->visits : merged->selection.quick ? 3 : 5;
+    s->precision = merged->precision > 0 ? merged->precision : DEFAULT_PRECISION;
     s->samples = merged->samples > 0 ? merged->samples : merged->selection.quick ? 3 : 5;
     s->seed = merged->seed_given || merged->resume ? merged->seed : 1;
     s->timeout_ns = merged->timeout_ns > 0 ? merged->timeout_ns : DEFAULT_TIMEOUT_NS;

@@ -26,6 +26,7 @@ struct ts_sweep_options {
     const char *rows_which; /* NULL, "best", "failed", "suspects" */
     int64_t budget_ns, timeout_ns;
     int visits, samples; /* 0: default (quick: 3 and 3, else 5 and 5) */
+    double precision;    /* half-width of a row's interval that ends its visits; 0: 0.01 */
     uint64_t seed;
     bool seed_given;
     int jobs;
@@ -34,6 +35,7 @@ struct ts_sweep_options {
     const char *setup, *cleanup;
     const char *worker; /* --worker COMMAND */
     bool anonymous, no_wait, yes;
+    bool digest; /* store the digests of device binaries */
     bool quiet;
     int verbose;
 };

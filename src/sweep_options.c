@@ -78,8 +78,10 @@ cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *o, const struct s
     ts_json_add_bool(into, "quick", o->selection.quick);
     ts_json_add_bool(into, "no_baseline", o->selection.no_baseline);
     ts_json_add_bool(into, "anonymous", o->anonymous);
+    ts_json_add_bool(into, "digest", o->digest);
     ts_json_add_int(into, "visits", s->visits);
     ts_json_add_int(into, "samples", s->samples);
+    ts_json_add_real(into, "precision", s->precision);
     ts_json_add_int(into, "timeout_ns", s->timeout_ns);
     ts_json_add_int_or_null(into, "budget_ns", o->budget_ns > 0 ? o->budget_ns : -1);
     return into;
@@ -170,14 +172,16 @@ static int read_options(struct ts_sweep_options *o, const cJSON *from, struct ts
     o->selection.quick = ts_json_bool(from, "quick", false);
     o->selection.no_baseline = ts_json_bool(from, "no_baseline", false);
     o->anonymous = ts_json_bool(from, "anonymous", false);
+    o->digest = ts_json_bool(from, "digest", false);
     o->visits = (int)ts_json_int(from, "visits", 0);
     o->samples = (int)ts_json_int(from, "samples", 0);
+    o->precision = ts_json_number(from, "precision", 0);
     o->timeout_ns = ts_json_int(from, "timeout_ns", 0);
     if (o->visits < 0 || o->visits > 1000000 || o->samples < 0 || o->samples > 1000000 ||
-        o->timeout_ns < 0)
+        o->timeout_ns < 0 || !(o->precision >= 0))
         return ts_err_set(err, TS_EXIT_USAGE,
-                          "options: expected visits and samples from 0 to 1000000 and timeout_ns "
-                          "from 0");
+                          "options: expected visits and samples from 0 to 1000000, precision and "
+                          "timeout_ns from 0");
     return 0;
 }
 
@@ -205,8 +209,10 @@ int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,
     }
     o->selection = read->selection; /* the command line has none: see check_options */
     o->anonymous |= read->anonymous;
+    o->digest |= read->digest;
     o->visits = o->visits ? o->visits : read->visits;
     o->samples = o->samples ? o->samples : read->samples;
+    o->precision = o->precision > 0 ? o->precision : read->precision;
     o->timeout_ns = o->timeout_ns ? o->timeout_ns : read->timeout_ns;
     o->rows_file = read->rows_file;
     o->rows_which = read->rows_which;

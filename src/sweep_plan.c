@@ -240,8 +240,8 @@ static void add_source(struct job_sources *sources, const struct ts_source *sour
     sources->texts[sources->count++] = source->text;
 }
 
-static int begin_job(struct sweep *s, const struct unit *unit, enum ts_job_verb verb,
-                     struct ts_job *job, struct job_sources *sources)
+void ts_sweep_begin_job(struct sweep *s, const struct unit *unit, enum ts_job_verb verb,
+                        struct ts_job *job, struct job_sources *sources)
 {
     struct ts_space *space = s->spaces[unit->space];
     const struct ts_spec *spec = space->spec;
@@ -256,7 +256,6 @@ static int begin_job(struct sweep *s, const struct unit *unit, enum ts_job_verb 
     job->code.options = ts_strdup(config->options);
     job->reference = spec->reference_name ? ts_strdup(spec->reference_name) : NULL;
     add_source(sources, &spec->variants[config->variant].source);
-    return 0;
 }
 
 /* Every output must have its match, or it would go uncompared; and the reference must reach the
@@ -349,7 +348,7 @@ int ts_sweep_prove_job(struct sweep *s, const struct unit *unit, struct ts_job *
     const struct ts_spec *spec = space->spec;
     const struct ts_config *config = &space->configs[unit->config];
 
-    begin_job(s, unit, TS_JOB_PROVE, job, sources);
+    ts_sweep_begin_job(s, unit, TS_JOB_PROVE, job, sources);
     job->instances = ts_alloc(spec->check_size_count, sizeof(*job->instances));
     for (size_t i = 0; i < spec->check_size_count; i++) {
         if (!config->admitted_check[i])
@@ -369,7 +368,7 @@ int ts_sweep_time_job(struct sweep *s, size_t row, struct ts_job *job, struct jo
     struct ts_space *space = s->spaces[unit->space];
     const struct ts_config *config = &space->configs[unit->config];
 
-    begin_job(s, unit, TS_JOB_TIME, job, sources);
+    ts_sweep_begin_job(s, unit, TS_JOB_TIME, job, sources);
     job->samples = s->samples;
     job->clock.event = s->run->clock.event;
     job->clock.tick_ns = s->run->clock.tick_ns;

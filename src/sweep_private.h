@@ -8,6 +8,7 @@
 #include "sweep.h"
 
 #define SECOND_NS 1000000000LL
+#define TS_WATCH_VISITS 64
 
 /* One build: a configuration, for all its sizes. */
 struct unit {
@@ -35,11 +36,21 @@ struct merged_options {
     struct ts_sweep_options read; /* the part of it that is ours to free */
 };
 
+/* What the sentinel knows of the visits since its last look. */
+struct watch {
+    bool off;                     /* it could not be timed */
+    size_t rows[TS_WATCH_VISITS]; /* visited since, in order */
+    size_t count;
+    int64_t looked_ns, cost_ns;    /* the last look: when it ended, how long it took */
+    int64_t taken_back, most_back; /* visits */
+};
+
 /* One device being measured. */
 struct sweep {
     const struct ts_sweep_options *options; /* &merged.options, once they are merged */
     struct merged_options merged;
     int visits, samples;
+    double precision;
     uint64_t seed;
     int64_t timeout_ns;
     int64_t end_ns; /* of the device's share of the budget, CLOCK_MONOTONIC; INT64_MAX: none */
@@ -67,6 +78,8 @@ struct sweep {
     size_t seat; /* of the timing worker, when has_seat */
     bool has_seat;
     struct phase_time proving, timing;
+    struct watch watch;
+    int64_t begin_ns;  /* of the run's session, CLOCK_MONOTONIC */
     int lost_in_a_row; /* workers lost without a job done */
 
     struct ts_row_filter *filter; /* --rows, or NULL */
@@ -104,6 +117,9 @@ struct job_sources {
     const char *digests[2], *texts[2];
     size_t count;
 };
+/* The part that all have: the code. */
+void ts_sweep_begin_job(struct sweep *s, const struct unit *unit, enum ts_job_verb verb,
+                        struct ts_job *job, struct job_sources *sources);
 int ts_sweep_prove_job(struct sweep *s, const struct unit *unit, struct ts_job *job,
                        struct job_sources *sources, struct ts_err *err);
 int ts_sweep_time_job(struct sweep *s, size_t row, struct ts_job *job, struct job_sources *sources,
@@ -140,10 +156,45 @@ cJSON *ts_sweep_spent_to_json(const struct sweep *s);
 /* Counts workers that were lost at once; -1 with err when no worker can be kept. */
 int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts_err *err);
 
+/* ---- sweep_visit.c ---- */
+/* A visit asked for. */
+struct visit {
+    size_t row;
+    bool first, last; /* prove before, prove after */
+    bool fresh;       /* part of the confirmation */
+    bool no_samples;  /* only the proof after */
+};
+/* Makes the visit; its samples go to the row and the journal, a failure is the row's end. */
+int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *err);
+
+/* ---- sweep_sentinel.c ---- */
+/* Looks at the device before the first of `visits` visits, now and then between them (after each of
+ * which watch is called) and after the last. What was measured between two looks that differ is
+ * taken back, so that it is measured again. */
+int ts_sweep_watch_begin(struct sweep *s, int64_t visits, struct ts_err *err);
+int ts_sweep_watch(struct sweep *s, size_t row, struct ts_err *err);
+int ts_sweep_watch_end(struct sweep *s, struct ts_err *err);
+
+/* ---- sweep_pool.c ---- */
+/* What several workers do side by side with a list of units. */
+struct pool_task {
+    const char *phase; /* of the progress line */
+    int (*make_job)(struct sweep *s, const struct unit *unit, struct ts_job *job,
+                    struct job_sources *sources, struct ts_err *err);
+    int (*decide)(struct sweep *s, const struct unit *unit, const struct ts_reply *reply,
+                  struct ts_err *err); /* of an answer to it */
+    struct phase_time *book;
+    int64_t end_ns; /* CLOCK_MONOTONIC: what is in hand then is given up; INT64_MAX: never */
+};
+/* units: indices into s->units, handed out in order. -1 with err when no worker can be kept. */
+int ts_sweep_pool(struct sweep *s, const struct pool_task *task, const size_t *units, size_t count,
+                  struct ts_err *err);
+
 /* ---- phases. 0, or -1 with err; an interrupt is seen by ts_signal_pending ---- */
 int ts_sweep_open_device(struct sweep *s, struct ts_err *err); /* facts, clock, peaks */
 int ts_sweep_prove(struct sweep *s, struct ts_err *err);
 int ts_sweep_time(struct sweep *s, struct ts_err *err);
+int ts_sweep_digest(struct sweep *s, struct ts_err *err);
 
 /* ---- sweep_options.c ---- */
 cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *options, const struct sweep *s);

@@ -175,7 +175,11 @@ static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
         return -1;
     if (ts_sweep_prove(s, err) < 0)
         return -1;
-    return ts_signal_pending() ? 0 : ts_sweep_time(s, err);
+    if (ts_signal_pending() || ts_sweep_time(s, err) < 0)
+        return ts_signal_pending() ? 0 : -1;
+    if (!s->options->digest || ts_signal_pending() || ts_now_ns() >= s->end_ns)
+        return 0;
+    return ts_sweep_digest(s, err);
 }
 
 /* Workers of a resumed run are numbered on. */
@@ -226,7 +230,7 @@ int ts_sweep_measure_device(struct sweep *s, const struct ts_device_list *list, 
         begin_run(s, device);
     s->run = &s->results.runs[s->run_index];
     s->crew = ts_crew_open(s->options->worker, s->timeout_ns, next_ordinal(s->run));
-    begin_ns = ts_now_ns();
+    begin_ns = s->begin_ns = ts_now_ns();
     begin_budget(s, devices_left);
     result = run_phases(s, resumed, err);
     s->budget_left_ns -= ts_now_ns() - begin_ns;

@@ -1,22 +1,21 @@
 /* sweep_time.c: phase two: one worker alone on the device, case by case, rounds of visits in random
- * order. */
+ * order: as many as were asked for, more where the interval is wide, and the finalists' own. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rng.h"
+#include "stats.h"
 #include "sweep_private.h"
 #include "table.h"
 #include "verdict.h"
 
 #define CONFIRMING_VISITS 8
-
-/* A visit asked for. */
-struct visit {
-    size_t row;
-    bool first, last; /* prove before, prove after */
-    bool fresh;       /* part of the confirmation */
-};
+/* More visits for narrower intervals: at most so many of a row, in at most this part of the time
+ * that the visits asked for took, but for a second. */
+#define MOST_VISITS 40
+#define EXTRA_SHARE 0.5
+#define EXTRA_LEAST_NS SECOND_NS
 
 struct timing {
     struct sweep *s;
@@ -59,113 +58,15 @@ static void note_best(struct timing *t, const struct ts_row *row)
     free(medians);
 }
 
-/* ---- one visit ---- */
+/* ---- rounds ---- */
 
-static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *visit,
-                       const cJSON *line, int worker, struct ts_err *err)
-{
-    const cJSON *object = ts_json_get(line, "visit");
-    const cJSON *samples = ts_json_get(object, "sample_ns");
-    size_t count = (size_t)cJSON_GetArraySize(samples), i = 0;
-    int64_t *sample_ns = ts_alloc(count + 1, sizeof(*sample_ns));
-    const cJSON *item;
-
-    cJSON_ArrayForEach(item, samples)
-        ts_json_whole(item, &sample_ns[i++]); /* reply.h has looked at them */
-    row->time.host_clock = !s->run->clock.event;
-    if (row->time.first_ns < 0)
-        row->time.first_ns = ts_json_int(object, "first_ns", -1);
-    row->time.batch = ts_json_int(object, "batch", 1);
-    if (visit->fresh)
-        ts_row_add_fresh_visit(row, sample_ns, count, worker);
-    else
-        ts_row_add_visit(row, sample_ns, count, worker);
-    free(sample_ns);
-    return s->journal ? ts_journal_visit(s->journal, row, err) : 0;
-}
-
-/* A row that fails has no time: what was measured before is not believed. */
-static void drop_visits(struct ts_row *row)
-{
-    for (size_t i = 0; i < row->time.visit_count; i++)
-        free(row->time.visits[i].sample_ns);
-    row->time.visit_count = row->time.fresh_from = 0;
-}
-
-static int take_reply(struct sweep *s, const struct visit *visit, const struct ts_reply *reply,
-                      struct ts_err *err)
-{
-    struct ts_row *row = &s->run->rows[visit->row];
-    bool failed;
-
-    if (reply->kind == TS_REPLY_DONE)
-        ts_sweep_merge(row, reply->line, true);
-    ts_sweep_take_talk(row, reply->talk);
-    failed = ts_sweep_take_failure(row, reply);
-    if (failed)
-        drop_visits(row);
-    else if (row->status == TS_PENDING)
-        ts_row_set_status(row, TS_OK, NULL, "%s", "");
-    if ((failed || visit->first) && s->journal && ts_journal_row(s->journal, row, err) < 0)
-        return -1;
-    return failed ? 0 : add_samples(s, row, visit, reply->line, reply->ordinal, err);
-}
-
-/* Sends the job for a visit to the timing worker and waits for its answer. */
-static int ask(struct timing *t, const struct visit *visit, bool prove_first,
-               struct ts_reply *reply, struct ts_err *err)
-{
-    struct sweep *s = t->s;
-    struct job_sources sources;
-    struct ts_job job;
-    int result;
-
-    memset(reply, 0, sizeof(*reply));
-    if (ts_sweep_need_seat(s, err) < 0)
-        return -1;
-    result = ts_sweep_time_job(s, visit->row, &job, &sources, err);
-    if (result == 0) {
-        const struct ts_row *row = row_at(t, visit->row);
-        job.prove_first = prove_first;
-        job.prove_last = visit->last;
-        job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
-        ts_crew_send(s->crew, s->seat, &job, sources.digests, sources.texts, sources.count);
-        ts_crew_wait(s->crew, s->end_ns, reply);
-        ts_sweep_book(&s->timing, reply);
-    }
-    ts_job_free(&job);
-    return result;
-}
-
-/* A visit that was not answered says nothing of the row: it is made again, until no worker can be
- * kept. */
 static int make_visit(struct timing *t, const struct visit *visit, struct ts_err *err)
 {
-    struct sweep *s = t->s;
-    struct ts_reply reply;
-    int result = ask(t, visit, visit->first, &reply, err);
-
-    while (result == 0 && ts_sweep_is_unanswered(&reply)) {
-        result = ts_sweep_count_lost(s, &reply, err);
-        ts_reply_free(&reply);
-        if (result == 0)
-            result = ask(t, visit, visit->first, &reply, err);
-    }
-    if (result == 0 && reply.kind == TS_REPLY_NONE) {
-        ts_crew_dismiss(s->crew, s->seat); /* the budget is over in the middle of it */
-    } else if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
-        result = take_reply(s, visit, &reply, err);
-        if (result == 0)
-            result = ts_sweep_count_lost(s, &reply, err);
-        if (reply.kind == TS_REPLY_DONE && reply.retire)
-            ts_crew_dismiss(s->crew, s->seat);
-        note_best(t, row_at(t, visit->row));
-    }
-    ts_reply_free(&reply);
-    return result;
+    if (ts_sweep_visit(t->s, visit, err) < 0)
+        return -1;
+    note_best(t, row_at(t, visit->row));
+    return ts_sweep_watch(t->s, visit->row, err);
 }
-
-/* ---- rounds ---- */
 
 /* Before its first visit a row is proven at this size, also when an earlier process of a resumed
  * run proved it: that costs one launch and saves a belief. */
@@ -185,6 +86,12 @@ static bool wants_visit(const struct sweep *s, size_t index, int round)
     return proven && row->time.visit_count <= (size_t)round;
 }
 
+/* Under a budget any visit may be the last. */
+static bool is_hurried(const struct sweep *s)
+{
+    return s->end_ns != INT64_MAX;
+}
+
 static int make_round(struct timing *t, int round, bool last, struct ts_err *err)
 {
     struct sweep *s = t->s;
@@ -198,9 +105,9 @@ static int make_round(struct timing *t, int round, bool last, struct ts_err *err
     }
     ts_rng_shuffle(&rng, order, count);
     for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
-        /* Under a budget any visit may be the last. */
-        bool prove_last = last || s->end_ns != INT64_MAX;
-        struct visit visit = {order[i], is_first(row_at(t, order[i])), prove_last, false};
+        bool prove_last = last || is_hurried(s);
+        struct visit visit = {
+            .row = order[i], .first = is_first(row_at(t, order[i])), .last = prove_last};
 
         result = make_visit(t, &visit, err);
         ts_progress_update(s->progress, ++t->done, t->best);
@@ -237,7 +144,7 @@ static int confirm(struct timing *t, struct ts_err *err)
             change_worker(s);
         for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
             const struct ts_row *row = row_at(t, finalists[i]);
-            struct visit visit = {finalists[i], false, round == rounds - 1, true};
+            struct visit visit = {.row = finalists[i], .last = round == rounds - 1, .fresh = true};
             size_t fresh = row->time.visit_count - row->time.fresh_from;
             if (row->status == TS_OK && fresh <= (size_t)round)
                 result = make_visit(t, &visit, err);
@@ -245,6 +152,90 @@ static int confirm(struct timing *t, struct ts_err *err)
     }
     return result;
 }
+
+/* ---- more visits where the interval is wide ---- */
+
+static enum ts_stop stop_of(const struct sweep *s, const struct ts_row *row)
+{
+    bool quick = s->options->selection.quick;
+    struct ts_stop_rule rule = {
+        .precision = s->precision,
+        .least = (size_t)s->visits,
+        .most = quick ? (size_t)s->visits : MOST_VISITS,
+    };
+    size_t count = 0;
+    double *medians = ts_row_visit_medians(row, 0, &count);
+    enum ts_stop stop = ts_measure_stop(&rule, medians, count);
+
+    free(medians);
+    return stop;
+}
+
+/* Rows that want another visit, into order; the others are told what ended them. */
+static size_t list_wanting(struct timing *t, size_t *order)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < t->span->count; i++) {
+        struct ts_row *row = row_at(t, t->span->first + i);
+
+        if (row->status != TS_OK || row->time.visit_count == 0 ||
+            row->time.fresh_from < row->time.visit_count)
+            continue;
+        row->time.stop = stop_of(t->s, row);
+        if (row->time.stop == TS_STOP_NONE)
+            order[count++] = t->span->first + i;
+    }
+    return count;
+}
+
+/* After its last visit a row must still be right: those with more visits than planned are looked at
+ * again. */
+static int prove_again(struct timing *t, const bool *revisited, struct ts_err *err)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < t->span->count && result == 0 && !ts_signal_pending(); i++) {
+        struct visit visit = {.row = t->span->first + i, .last = true, .no_samples = true};
+        if (revisited[i] && row_at(t, visit.row)->status == TS_OK)
+            result = ts_sweep_visit(t->s, &visit, err);
+    }
+    return result;
+}
+
+/* Rounds over the rows whose interval is wide, and over those that lost visits to an excursion. */
+static int make_more(struct timing *t, struct ts_err *err)
+{
+    size_t *order = ts_alloc(t->span->count, sizeof(*order)), count;
+    bool *revisited = ts_alloc(t->span->count, sizeof(*revisited));
+    int result = 0;
+
+    for (int round = t->s->visits; (count = list_wanting(t, order)) > 0 && !is_over(t); round++) {
+        struct ts_rng rng = {ts_hash3(t->s->seed, t->span->first, (uint64_t)(2000 + round))};
+
+        ts_rng_shuffle(&rng, order, count);
+        for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
+            struct visit visit = {
+                .row = order[i], .first = is_first(row_at(t, order[i])), .last = is_hurried(t->s)};
+            revisited[order[i] - t->span->first] = true;
+            result = make_visit(t, &visit, err);
+        }
+        if (result < 0)
+            break;
+    }
+    if (result == 0 && !is_hurried(t->s))
+        result = prove_again(t, revisited, err);
+    for (size_t i = 0; i < t->span->count; i++) {
+        struct ts_row *row = row_at(t, t->span->first + i);
+        if (row->status == TS_OK && row->time.visit_count > 0 && row->time.stop == TS_STOP_NONE)
+            row->time.stop = TS_STOP_TIME;
+    }
+    free(order);
+    free(revisited);
+    return result;
+}
+
+/* ---- cases ---- */
 
 static bool has_visits_to_make(const struct timing *t)
 {
@@ -263,6 +254,16 @@ static int64_t part_of(int64_t begin_ns, int64_t end_ns, double share)
     return end_ns == INT64_MAX ? end_ns : begin_ns + (int64_t)((double)(end_ns - begin_ns) * share);
 }
 
+static int make_more_in_time(struct timing *t, int64_t begin_ns, int64_t end_ns, struct ts_err *err)
+{
+    int64_t now_ns = ts_now_ns(), extra_ns = (int64_t)(EXTRA_SHARE * (double)(now_ns - begin_ns));
+    int64_t until_ns = now_ns + (extra_ns > EXTRA_LEAST_NS ? extra_ns : EXTRA_LEAST_NS);
+    int64_t share_ns = part_of(begin_ns, end_ns, 0.8);
+
+    t->end_ns = until_ns < share_ns ? until_ns : share_ns;
+    return make_more(t, err);
+}
+
 static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
 {
     struct sweep *s = t->s;
@@ -277,6 +278,8 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
             result = make_round(t, round, round == s->visits - 1, err);
         }
     }
+    if (result == 0)
+        result = make_more_in_time(t, begin, end_ns, err);
     t->end_ns = end_ns;
     if (result == 0 && !is_over(t))
         result = confirm(t, err);
@@ -294,6 +297,7 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err)
             total += wants_visit(s, i, round);
     }
     ts_progress_phase(s->progress, "time", total);
+    result = ts_sweep_watch_begin(s, total, err);
     for (size_t i = 0; i < s->case_count && result == 0 && !ts_signal_pending(); i++) {
         int64_t now = ts_now_ns();
         t.span = &s->cases[i];
@@ -301,6 +305,8 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err)
         /* An even share of what is left. */
         result = time_case(&t, part_of(now, s->end_ns, 1.0 / (double)(s->case_count - i)), err);
     }
+    if (result == 0 && !ts_signal_pending())
+        result = ts_sweep_watch_end(s, err);
     free(t.best);
     s->timing.workers = 1;
     s->timing.wall_ns = ts_now_ns() - begin;

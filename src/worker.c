@@ -259,6 +259,40 @@ static void serve_open(struct ts_worker *worker, const struct ts_job *job)
     send_line(worker, line);
 }
 
+static void serve_digest(struct ts_worker *worker, const struct ts_job *job)
+{
+    cJSON *line = done_line(worker, "digest");
+    const char *text = ts_bench_source(worker->bench, job->code.source);
+    struct ts_fault fault = {0};
+    char *digest = NULL;
+
+    if (text)
+        digest = ts_ocl_binary_digest(worker->ocl, text, job->code.options, &fault);
+    else
+        ts_fault_set(&fault, TS_BUILD_FAILED, "compiler", "source %s was never sent",
+                     job->code.source);
+    add_fault(line, &fault);
+    ts_json_add_string(line, "binary", digest);
+    send_line(worker, line);
+    free(digest);
+}
+
+static void serve_sentinel(struct ts_worker *worker, const struct ts_job *job)
+{
+    cJSON *line = done_line(worker, "sentinel"), *object;
+    struct ts_fault fault = {0};
+    int64_t copy_ns = 0, fma_ns = 0;
+    int result = ts_worker_sentinel(worker, &job->code, &job->clock, &copy_ns, &fma_ns, &fault);
+
+    add_fault(line, &fault);
+    if (result == 0) {
+        object = ts_json_add_object(line, "sentinel");
+        ts_json_add_int(object, "copy_ns", copy_ns);
+        ts_json_add_int(object, "fma_ns", fma_ns);
+    }
+    send_line(worker, line);
+}
+
 static void serve_peaks(struct ts_worker *worker, const struct ts_job *job)
 {
     cJSON *line = done_line(worker, "peaks");
@@ -335,6 +369,12 @@ static void serve_job(struct ts_worker *worker, const struct ts_job *job)
         break;
     case TS_JOB_PEAKS:
         serve_peaks(worker, job);
+        break;
+    case TS_JOB_SENTINEL:
+        serve_sentinel(worker, job);
+        break;
+    case TS_JOB_DIGEST:
+        serve_digest(worker, job);
         break;
     case TS_JOB_PROVE:
     case TS_JOB_TIME:

@@ -29,6 +29,7 @@ struct ts_worker {
     struct ts_truth *truth;
     void *room; /* what a proof reads back, kept: fresh memory costs more than the reading */
     size_t room_bytes;
+    struct ts_sentinel *sentinel; /* NULL before its first use */
 };
 
 /* The job in hand enters a stage: tells the parent, and books the time of the stage before. */
@@ -71,6 +72,30 @@ int ts_worker_audit(struct ts_worker *worker, const struct ts_code *code, struct
 struct ts_peaks;
 int ts_worker_peaks(struct ts_worker *worker, const struct ts_code *code, struct ts_peaks *peaks,
                     struct ts_fault *fault);
+
+/* A probe kernel with its program, set up by hand: probes are no configurations of a spec. The
+ * caller sets arguments and geometry (one dimension). */
+struct ts_worker_probe {
+    struct ts_ocl *ocl;
+    struct ts_ocl_program *program;
+    struct ts_ocl_kernel *kernel;
+    int64_t global, local;
+};
+int ts_worker_probe_open(struct ts_worker *worker, struct ts_worker_probe *probe,
+                         const struct ts_code *code, const char *options, const char *name,
+                         struct ts_fault *fault);
+/* One launch; its stamps and the host's time around it. */
+int ts_worker_probe_launch(struct ts_worker_probe *probe, struct ts_stamp *stamp, int64_t *host_ns,
+                           struct ts_fault *fault);
+void ts_worker_probe_close(struct ts_worker_probe *probe);
+int64_t ts_worker_units(const struct ts_worker *worker); /* compute units, >= 1 */
+bool ts_worker_is_cpu(const struct ts_worker *worker);
+
+/* Medians of a few launches of a copy and of a multiply-add kernel of fixed sizes, by the clock;
+ * what they need is made at the first call and kept. -1 with the fault. */
+int ts_worker_sentinel(struct ts_worker *worker, const struct ts_code *code,
+                       const struct ts_clock *clock, int64_t *copy_ns, int64_t *fma_ns,
+                       struct ts_fault *fault);
 
 /* What the results tell of the host that the worker runs on, and the variables that steer drivers.
  */

@@ -15,23 +15,16 @@
 #define PEAK_NS 3000000
 #define FMA_ROUNDS 512
 
-/* A probe kernel with its program, set up by hand: probes are no configurations of a spec. */
-struct probe {
-    struct ts_ocl *ocl;
-    struct ts_ocl_program *program;
-    struct ts_ocl_kernel *kernel;
-    int64_t global, local;
-};
-
-static void probe_close(struct probe *probe)
+void ts_worker_probe_close(struct ts_worker_probe *probe)
 {
     ts_ocl_kernel_close(probe->kernel);
     ts_ocl_program_close(probe->program);
     memset(probe, 0, sizeof(*probe));
 }
 
-static int probe_open(struct ts_worker *worker, struct probe *probe, const struct ts_code *code,
-                      const char *options, const char *name, struct ts_fault *fault)
+int ts_worker_probe_open(struct ts_worker *worker, struct ts_worker_probe *probe,
+                         const struct ts_code *code, const char *options, const char *name,
+                         struct ts_fault *fault)
 {
     const char *text = ts_bench_source(worker->bench, code->source);
     struct ts_ocl_kernel_info info;
@@ -49,15 +42,14 @@ static int probe_open(struct ts_worker *worker, struct probe *probe, const struc
         return -1;
     probe->kernel = ts_ocl_kernel_open(probe->program, name, &info, fault);
     if (!probe->kernel) {
-        probe_close(probe);
+        ts_worker_probe_close(probe);
         return -1;
     }
     return 0;
 }
 
-/* One launch; its stamps and the host's time around it. */
-static int probe_launch(struct probe *probe, struct ts_stamp *stamp, int64_t *host_ns,
-                        struct ts_fault *fault)
+int ts_worker_probe_launch(struct ts_worker_probe *probe, struct ts_stamp *stamp, int64_t *host_ns,
+                           struct ts_fault *fault)
 {
     int64_t begin = ts_now_ns();
 
@@ -75,10 +67,10 @@ static int sample_empty(struct ts_worker *worker, const struct ts_code *code,
                         struct ts_ocl_buffer *out, struct ts_stamp *stamps, int64_t *host_ns,
                         struct ts_fault *fault)
 {
-    struct probe probe;
+    struct ts_worker_probe probe;
     int result = -1;
 
-    if (probe_open(worker, &probe, code, code->options, "probe_empty", fault) < 0)
+    if (ts_worker_probe_open(worker, &probe, code, code->options, "probe_empty", fault) < 0)
         return -1;
     probe.global = probe.local = 64;
     if (ts_ocl_arg_buffer(probe.kernel, 0, out, fault) < 0)
@@ -86,12 +78,12 @@ static int sample_empty(struct ts_worker *worker, const struct ts_code *code,
     /* The first launches finish the compiling. */
     for (int i = -3; i < EMPTY_LAUNCHES; i++) {
         int at = i < 0 ? 0 : i;
-        if (probe_launch(&probe, &stamps[at], &host_ns[at], fault) < 0)
+        if (ts_worker_probe_launch(&probe, &stamps[at], &host_ns[at], fault) < 0)
             goto out;
     }
     result = 0;
 out:
-    probe_close(&probe);
+    ts_worker_probe_close(&probe);
     return result;
 }
 
@@ -100,30 +92,30 @@ static int sample_busy(struct ts_worker *worker, const struct ts_code *code,
                        struct ts_fault *fault)
 {
     uint32_t rounds = 4096;
-    struct probe probe;
+    struct ts_worker_probe probe;
     int result = -1;
 
-    if (probe_open(worker, &probe, code, code->options, "probe_busy", fault) < 0)
+    if (ts_worker_probe_open(worker, &probe, code, code->options, "probe_busy", fault) < 0)
         return -1;
     probe.global = PROBE_ITEMS;
     probe.local = 64;
     if (ts_ocl_arg_buffer(probe.kernel, 0, out, fault) < 0 ||
         ts_ocl_arg_value(probe.kernel, 1, &rounds, sizeof(rounds), fault) < 0 ||
-        probe_launch(&probe, &stamps[0], &host_ns[0], fault) < 0)
+        ts_worker_probe_launch(&probe, &stamps[0], &host_ns[0], fault) < 0)
         goto out;
     do {
         rounds *= 2;
         if (ts_ocl_arg_value(probe.kernel, 1, &rounds, sizeof(rounds), fault) < 0 ||
-            probe_launch(&probe, &stamps[0], &host_ns[0], fault) < 0)
+            ts_worker_probe_launch(&probe, &stamps[0], &host_ns[0], fault) < 0)
             goto out;
     } while (host_ns[0] < BUSY_NS && rounds < (1u << 28));
     for (int i = 0; i < BUSY_LAUNCHES; i++) {
-        if (probe_launch(&probe, &stamps[i], &host_ns[i], fault) < 0)
+        if (ts_worker_probe_launch(&probe, &stamps[i], &host_ns[i], fault) < 0)
             goto out;
     }
     result = 0;
 out:
-    probe_close(&probe);
+    ts_worker_probe_close(&probe);
     return result;
 }
 
@@ -151,7 +143,7 @@ int ts_worker_audit(struct ts_worker *worker, const struct ts_code *code, struct
 
 /* The fastest of several launches by the host's clock, launches back to back until they last long
  * enough that the host's part does not matter. */
-static int fastest_ns(struct probe *probe, double *best_ns, struct ts_fault *fault)
+static int fastest_ns(struct ts_worker_probe *probe, double *best_ns, struct ts_fault *fault)
 {
     int64_t batch = 1, elapsed_ns = 0;
 
@@ -182,14 +174,14 @@ static int fastest_ns(struct probe *probe, double *best_ns, struct ts_fault *fau
     return 0;
 }
 
-static int64_t units(struct ts_worker *worker)
+int64_t ts_worker_units(const struct ts_worker *worker)
 {
     int64_t count = ts_ocl_device(worker->ocl)->number[TS_DEVICE_MAX_COMPUTE_UNITS];
 
     return count > 0 ? count : 1;
 }
 
-static bool is_cpu(struct ts_worker *worker)
+bool ts_worker_is_cpu(const struct ts_worker *worker)
 {
     return !strcmp(ts_ocl_device(worker->ocl)->type, "cpu");
 }
@@ -198,7 +190,7 @@ static bool is_cpu(struct ts_worker *worker)
 static int64_t copy_bytes(struct ts_worker *worker)
 {
     const struct ts_device *device = ts_ocl_device(worker->ocl);
-    int64_t bytes = is_cpu(worker) ? (int64_t)128 << 20 : (int64_t)1 << 30;
+    int64_t bytes = ts_worker_is_cpu(worker) ? (int64_t)128 << 20 : (int64_t)1 << 30;
     int64_t memory = device->number[TS_DEVICE_GLOBAL_MEM_SIZE];
     int64_t allocation = device->number[TS_DEVICE_MAX_MEM_ALLOC_SIZE];
 
@@ -215,7 +207,7 @@ static int peak_copy(struct ts_worker *worker, const struct ts_code *code, doubl
     int64_t bytes = copy_bytes(worker);
     uint64_t n4 = (uint64_t)bytes / 16;
     struct ts_ocl_buffer *src = ts_ocl_buffer_open(worker->ocl, bytes, fault), *dst = NULL;
-    struct probe probe = {0};
+    struct ts_worker_probe probe = {0};
     float one = 1.0f;
     double ns;
     int result = -1;
@@ -224,7 +216,7 @@ static int peak_copy(struct ts_worker *worker, const struct ts_code *code, doubl
         dst = ts_ocl_buffer_open(worker->ocl, bytes, fault);
     if (!dst || ts_ocl_buffer_fill(src, &one, sizeof(one), fault) < 0 ||
         ts_ocl_buffer_fill(dst, &one, sizeof(one), fault) < 0 ||
-        probe_open(worker, &probe, code, code->options, "probe_copy", fault) < 0)
+        ts_worker_probe_open(worker, &probe, code, code->options, "probe_copy", fault) < 0)
         goto out;
     probe.local = 256;
     probe.global = ((int64_t)n4 + 255) / 256 * 256;
@@ -236,7 +228,7 @@ static int peak_copy(struct ts_worker *worker, const struct ts_code *code, doubl
     *bytes_per_s = 2.0 * (double)bytes / ns * 1e9;
     result = 0;
 out:
-    probe_close(&probe);
+    ts_worker_probe_close(&probe);
     ts_ocl_buffer_close(src);
     ts_ocl_buffer_close(dst);
     return result;
@@ -279,16 +271,16 @@ static int try_width(struct ts_worker *worker, const struct ts_code *code,
                      const struct width_probe *kind, int width, double *per_s,
                      struct ts_fault *fault)
 {
-    int64_t items = units(worker) * (is_cpu(worker) ? 256 : 8192);
-    char *options = ts_printf("%s -D%s=%d -DPROBE_FMA_ROUNDS=%d", code->options, kind->define, width,
-                              FMA_ROUNDS);
+    int64_t items = ts_worker_units(worker) * (ts_worker_is_cpu(worker) ? 256 : 8192);
+    char *options = ts_printf("%s -D%s=%d -DPROBE_FMA_ROUNDS=%d", code->options, kind->define,
+                              width, FMA_ROUNDS);
     struct ts_ocl_buffer *out = ts_ocl_buffer_open(worker->ocl, items * 4, fault);
-    struct probe probe = {0};
+    struct ts_worker_probe probe = {0};
     float a = 0.5f, b = 0.25f;
     double ns;
     int result = -1;
 
-    if (!out || probe_open(worker, &probe, code, options, kind->kernel, fault) < 0)
+    if (!out || ts_worker_probe_open(worker, &probe, code, options, kind->kernel, fault) < 0)
         goto out;
     probe.local = kind->local(width);
     probe.global = items / probe.local * probe.local;
@@ -306,7 +298,7 @@ static int try_width(struct ts_worker *worker, const struct ts_code *code,
     *per_s = (double)probe.global * kind->amount(width, kind->rounds) / ns * 1e9;
     result = 0;
 out:
-    probe_close(&probe);
+    ts_worker_probe_close(&probe);
     ts_ocl_buffer_close(out);
     free(options);
     return result;

@@ -96,6 +96,13 @@ static int take_rows(void *target, const char *value, struct ts_err *err)
                       "expected FILE, FILE:best, FILE:failed or FILE:suspects, got \"%s\"", value);
 }
 
+/* "1%", "0.5%". */
+static int take_precision(void *target, const char *value, struct ts_err *err)
+{
+    struct run_options *o = target;
+    return ts_share_parse(value, 10.0, &o->sweep.precision, err);
+}
+
 static int take_context(void *target, const char *value, struct ts_err *err)
 {
     struct run_options *o = target;
@@ -139,6 +146,10 @@ static const struct ts_option options[] = {
      .help = "at least so many visits to each configuration (default 5)"},
     {"samples", 0, "N", TS_OPTION_INT, AT(sweep.samples), .low = 1, .high = 100000,
      .help = "at least so many samples a visit (default 5)"},
+    {"precision", 0, "P", TS_OPTION_CALL, .call = take_precision,
+     .help =
+         "visit a configuration until its 95 % interval is so narrow to either side (default 1%), "
+         "as far as half again the time allows"},
     {"seed", 0, "N", TS_OPTION_SEED, AT(sweep.seed), .also = AT(sweep.seed_given),
      .help = "order and inputs; stored in the results, so that a run can be repeated"},
     {"jobs", 'j', "N", TS_OPTION_INT, AT(sweep.jobs), .low = 1, .high = 1024,
@@ -157,6 +168,10 @@ static const struct ts_option options[] = {
     {"worker", 0, "COMMAND", TS_OPTION_TEXT, AT(sweep.worker),
      .help = "start workers by /bin/sh -c \"exec COMMAND\", for remote hosts: 'ssh box tilesweep "
              "worker'"},
+    {"digest", 0, NULL, TS_OPTION_FLAG, AT(sweep.digest),
+     .help =
+         "after the timing, store a digest of each configuration's device binary: 'compare' then "
+         "knows equal code (0.2 s a configuration on PoCL)"},
     {"anonymous", 0, NULL, TS_OPTION_FLAG, AT(sweep.anonymous),
      .help = "no host name, no paths, no environment values in the results"},
     {"yes", 0, NULL, TS_OPTION_FLAG, AT(sweep.yes),
@@ -173,6 +188,10 @@ static const struct ts_cli cli = {
         "Prove every configuration right, then time it, write the results, print a verdict per "
         "case. A SPEC is the name of a built-in benchmark ('tilesweep list') or a path to a "
         "spec file; without one, all built-in benchmarks are run.\n\n"
+        "Flags of a row: host-clock, the device's event times lie; coarse-clock, a sample is shorter "
+        "than 100 ticks; batched, a sample is the mean of several launches; few-samples; in-cache, "
+        "faster than the measured ceiling; unstable, an interval wider than 5 % to either side; "
+        "bimodal, samples in two groups; drift, the device changed meanwhile.\n\n"
         "Exit status: 0 all well; 1 a finding (a configuration that is wrong, crashed, timed "
         "out or did not build, or a case without a usable row); 2 wrong usage or a bad spec; 3 "
         "no usable device; 4 results cannot be written; 130, 143 interrupted, with the results "

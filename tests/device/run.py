@@ -31,7 +31,7 @@ DEVICES = {
 LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64")
 
 # A deadline that a loaded machine keeps, but for the kernel that never ends, where it is waited for.
-TIMEOUTS = {"endless": "3s"}
+TIMEOUTS = {"endless": "8s"}
 
 
 class Device:

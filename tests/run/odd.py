@@ -208,11 +208,80 @@ def terminated_while_waiting(sweep):
     first.wait()
 
 
+# ---- numbers that can be trusted ----
+
+def disturbed_visits_are_made_again(sweep):
+    """What was measured between two looks that differ does not stay, within bounds, and resume knows."""
+    words = ("-s", "TX=16,32", "-s", "TY=8", "--size", "N=4096", "--visits", "5", "--samples", "3")
+    sweep.run(*words, worker=("--disturbed", "--delay-time", "5")).expect_status(0)
+    (run,) = load_results(sweep.file)["runs"]
+    excursions = sum(look["excursion"] for look in run["sentinel"])
+    expect(len(run["sentinel"]) > 8 and excursions > 0, f"{len(run['sentinel'])} looks, {excursions} excursions")
+    made = sum(1 for job in sweep.jobs("time"))
+    kept = sum(len(row["time"]["visits"]) for row in run["rows"])
+    expect(made > kept, f"{made} visits made, {kept} kept")
+    for row in run["rows"]:
+        expect(len(row["time"]["visits"]) >= 5 or row["time"]["disturbed"] or row["time"]["stop"] == "time",
+               f"{row_name(row)}: {row['time']['stop']}")
+        expect(("drift" in row["time"]["flags"]) == (row["time"]["disturbed"] > 0), f"{row['time']['flags']}")
+    sweep.forget()
+    worker = ("--disturbed", "--delay-time", "5")
+    sweep.file = os.path.join(sweep.folder, "2.json")
+    part = sweep.file + ".part"
+    child = sweep.start(*words, worker=worker)
+    wait_until(lambda: os.path.exists(part) and '{"drop"' in open(part, encoding="utf-8").read(), SLOW_S, "a drop")
+    child.kill()
+    child.wait()
+    dropped = sum(line["drop"]["visits"] for line in harness.load_journal(part) if "drop" in line)
+    told = sum(1 for line in harness.load_journal(part) if "visit" in line)
+    harness.run(sweep.resuming("-q", file=part[:-5]), sweep.env, sweep.folder).expect_status(0)
+    (run,) = load_results(part[:-5])["runs"]
+    expect(dropped > 0 and told > dropped and run["sentinel"], f"{told} visits, {dropped} dropped")
+
+
+def every_row_says_what_ended_it(sweep):
+    sweep.run("-s", "TX=16,32", "-s", "TY=8", "--size", "N=4096", "--samples", "3").expect_status(0)
+    stops = {row["time"]["stop"] for row in sweep.rows()}
+    expect(stops == {"precision"}, f"{stops}")  # its jitter is below 1 %
+    sweep.run("-s", "TX=16,32", "-s", "TY=8", "--size", "N=4096", "--samples", "1", "--precision", "0.01%").expect_status(0)
+    found = [(row["time"]["stop"], len(row["time"]["visits"])) for row in sweep.rows()]
+    expect(all(stop in ("plateau", "time", "visits") and 5 <= n <= 60 for stop, n in found), f"{found}")
+    expect(any(n > 8 + 5 for _, n in found) or any(stop == "time" for stop, _ in found), f"{found}")
+    sweep.run("--quick", "--precision", "0.01%").expect_status(0)
+    stops = {row["time"]["stop"] for row in sweep.rows()}
+    expect(stops == {"visits"}, f"{stops}")
+    for wrong in ("0", "-1%", "1 percent", "", "nan", "2000%"):
+        sweep.run("--quick", "--precision", wrong).expect_status(2)
+
+
+def a_sentinel_that_cannot_be_timed(sweep):
+    ended = sweep.run(*SMALL, worker=("--no-sentinel",)).expect_status(0)
+    expect("sentinel" in ended.err and ended.err.count("no sentinel") == 1, ended.err)
+
+
+def digests_and_dead_axes(sweep):
+    """The fake worker's code does not depend on FAULT."""
+    ended = sweep.run("--quick", "-s", "TX=16,32", "-s", "TY=8", "-s", "FAULT=none,talk", "--digest").expect_status(0)
+    digests = {}
+    for row in sweep.rows():
+        expect((row["build"]["binary"] or "").startswith("xxh3:"), f"{row_name(row)}: {row['build']['binary']}")
+        digests.setdefault((row["variant"], row["problem"]["POINTS"], row["params"]["TX"]), set()).add(row["build"]["binary"])
+    expect(all(len(group) == 1 for group in digests.values()), f"{digests}")
+    jobs = [job["options"] for job in sweep.jobs("digest")]
+    expect(len(jobs) == len(set(jobs)), "a configuration was asked for twice")
+    times = [entry["at_ns"] for entry in sweep.log() if entry["do"] == "time"]
+    expect(max(times) < min(entry["at_ns"] for entry in sweep.log() if entry["do"] == "digest"), "not after the timing")
+    expect(ended.err.count("FAULT changes nothing") == 1 and "TX changes" not in ended.err, ended.err)
+    sweep.run(*SMALL).expect_status(0)
+    expect(all(row["build"]["binary"] is None for row in sweep.rows()), "a digest without --digest")
+
+
 TESTS = (one_device_listed_twice, damaged_devices_are_listed, devices_that_do_not_exist,
          names_do_not_steer_the_terminal, a_worker_without_host, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
-         terminated_while_waiting)
+         terminated_while_waiting, disturbed_visits_are_made_again, every_row_says_what_ended_it,
+         a_sentinel_that_cannot_be_timed, digests_and_dead_axes)
 
 
 def main():

@@ -1,5 +1,6 @@
 /* test_measure.c: the clock audit and a visit, on made-up streams. */
 #include "measure.h"
+#include "rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -562,6 +563,70 @@ static void test_visit_failure(void **state)
     }
 }
 
+/* ---- when a row has visits enough ---- */
+
+static double noise(struct ts_rng *rng)
+{
+    double sum = -6.0; /* close enough to normal */
+    for (int i = 0; i < 12; i++)
+        sum += ts_rng_unit(rng);
+    return sum;
+}
+
+/* How many visits a stream of this noise takes, and what ended it. */
+static size_t visits_until_stop(double scale, bool modes, enum ts_stop *why, uint64_t seed)
+{
+    const struct ts_stop_rule rule = {.precision = 0.01, .least = 5, .most = 40};
+    struct ts_rng rng = {seed};
+    double x[64];
+    size_t count = 0;
+    do {
+        double mode = modes && ts_rng_unit(&rng) < 0.5 ? 1.2 : 1.0;
+        x[count++] = 1e6 * mode * (1.0 + scale * noise(&rng));
+        *why = ts_measure_stop(&rule, x, count);
+    } while (*why == TS_STOP_NONE && count < 60);
+    return count;
+}
+
+static void test_stop_rule(void **state)
+{
+    (void)state;
+    enum ts_stop why;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        /* Still: at once. A little noise: soon, by precision. Two modes: never narrow, and ended.
+         */
+        assert_int_equal(visits_until_stop(0.001, false, &why, seed), 5);
+        assert_int_equal(why, TS_STOP_PRECISION);
+        assert_true(visits_until_stop(0.01, false, &why, seed) <= 40);
+        assert_true(why != TS_STOP_NONE);
+        assert_true(visits_until_stop(0.001, true, &why, seed) <= 40);
+        assert_true(why != TS_STOP_NONE);
+    }
+    /* Fewer than asked for never end it; the most always do. */
+    const struct ts_stop_rule rule = {.precision = 0.01, .least = 3, .most = 4};
+    const double x[] = {100, 150, 200, 250};
+    assert_int_equal(ts_measure_stop(&rule, x, 2), TS_STOP_NONE);
+    assert_int_equal(ts_measure_stop(&rule, x, 3), TS_STOP_NONE);
+    assert_int_equal(ts_measure_stop(&rule, x, 4), TS_STOP_VISITS);
+    const double still[] = {100, 100, 100};
+    assert_int_equal(ts_measure_stop(&rule, still, 2), TS_STOP_NONE);
+    assert_int_equal(ts_measure_stop(&rule, still, 3), TS_STOP_PRECISION);
+}
+
+/* Nine visits that are no nearer to each other than five were: more do not help. */
+static void test_plateau(void **state)
+{
+    (void)state;
+    const struct ts_stop_rule rule = {.precision = 0.01, .least = 5, .most = 40};
+    double x[9];
+    for (int i = 0; i < 9; i++)
+        x[i] = i < 5 ? 1000 : i % 2 ? 1000 : 1200; /* the noise came late */
+    assert_int_equal(ts_measure_stop(&rule, x, 9), TS_STOP_PLATEAU);
+    for (int i = 0; i < 9; i++)
+        x[i] = 1000 + 30 * i;
+    assert_int_equal(ts_measure_stop(&rule, x, 8), TS_STOP_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -590,6 +655,8 @@ int main(void)
         cmocka_unit_test(test_visit_coarse_clock),
         cmocka_unit_test(test_visit_rounding),
         cmocka_unit_test(test_visit_failure),
+        cmocka_unit_test(test_stop_rule),
+        cmocka_unit_test(test_plateau),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

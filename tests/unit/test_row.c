@@ -50,6 +50,8 @@ static void make_row(struct ts_row *row)
     ts_row_add_visit(row, visits[1], 2, 2);
     ts_row_add_fresh_visit(row, visits[2], 2, 2);
     row->time.flags = TS_FLAG_BATCHED | TS_FLAG_IN_CACHE;
+    row->time.stop = TS_STOP_PRECISION;
+    row->time.disturbed = 1;
     row->time.batch = 3;
     row->work = (struct ts_work){16777216, 83886080, 134217728, -1};
 }
@@ -220,6 +222,31 @@ static void test_map(void **state)
     ts_row_map_free(&map);
 }
 
+/* Visits that were disturbed go; the confirmation's begin moves only when they reach into the
+ * sweep's. */
+static void test_drop_visits(void **state)
+{
+    (void)state;
+    const int64_t ns[] = {5, 6};
+    struct ts_row row;
+    ts_row_init(&row);
+    for (int i = 0; i < 3; i++)
+        ts_row_add_visit(&row, ns, 2, i);
+    ts_row_add_fresh_visit(&row, ns, 1, 7);
+    assert_int_equal(row.time.fresh_from, 3);
+    ts_row_drop_visits(&row, 1);
+    assert_int_equal(row.time.visit_count, 3);
+    assert_int_equal(row.time.fresh_from, 3);
+    ts_row_drop_visits(&row, 2);
+    assert_int_equal(row.time.visit_count, 1);
+    assert_int_equal(row.time.fresh_from, 1);
+    ts_row_add_visit(&row, ns, 2, 9);
+    assert_int_equal(row.time.visits[1].worker, 9);
+    ts_row_drop_visits(&row, 99);
+    assert_int_equal(row.time.visit_count, 0);
+    ts_row_free(&row);
+}
+
 static void test_json_text(void **state)
 {
     (void)state;
@@ -244,7 +271,8 @@ static void test_json_text(void **state)
         "\"time\":{\"clock\":\"event\",\"first_ns\":51000000,\"batch\":3,"
         "\"visits\":[[8290000,8310000],[8350000,8320000],[8300000,8300003]],\"workers\":[1,2,2],"
         "\"fresh_from\":2,\"median_ns\":8300002,\"low_ns\":8261641,\"high_ns\":8361964,"
-        "\"q1_ns\":8300001,\"q3_ns\":8317500,\"flags\":[\"batched\",\"in-cache\"]},"
+        "\"q1_ns\":8300001,\"q3_ns\":8317500,\"flags\":[\"batched\",\"in-cache\"],"
+        "\"stop\":\"precision\",\"disturbed\":1},"
         "\"work\":{\"elements\":16777216,\"flops\":83886080,\"bytes\":134217728,"
         "\"requested_bytes\":null},";
     if (strncmp(text, want, strlen(want)) != 0)
@@ -272,6 +300,8 @@ static void test_json_round_trip(void **state)
     assert_int_equal(back.time.visits[1].worker, 2);
     assert_int_equal(back.time.visits[1].sample_ns[0], 8350000);
     assert_int_equal(back.time.flags, TS_FLAG_BATCHED | TS_FLAG_IN_CACHE);
+    assert_int_equal(back.time.stop, TS_STOP_PRECISION);
+    assert_int_equal(back.time.disturbed, 1);
     assert_true(back.check.worst == 1e300);
     assert_int_equal(back.work.requested_bytes, -1);
     ts_row_free(&back);
@@ -419,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_visits),
         cmocka_unit_test(test_case_and_key),
         cmocka_unit_test(test_map),
+        cmocka_unit_test(test_drop_visits),
         cmocka_unit_test(test_json_text),
         cmocka_unit_test(test_json_round_trip),
         cmocka_unit_test(test_json_unknown_facts),

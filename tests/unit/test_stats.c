@@ -272,6 +272,40 @@ static void test_mid_is_inside(void **state)
     assert_true(in.low <= in.mid && in.high > 200);
 }
 
+/* Two groups clearly apart, and what only looks like it. */
+static void test_bimodal(void **state)
+{
+    (void)state;
+    struct ts_rng rng = {3};
+    size_t found[6] = {0};
+    const size_t trials = 500;
+    for (size_t t = 0; t < trials; t++) {
+        double x[25];
+        for (int kind = 0; kind < 6; kind++) {
+            for (int i = 0; i < 25; i++) {
+                double z = normal(&rng), u = ts_rng_unit(&rng);
+                const double values[] = {
+                    1000 * (1 + 0.01 * z),                        /* one normal group */
+                    1000 * exp(0.5 * z),                          /* a long tail */
+                    1000 * (1 + u),                               /* even */
+                    1000 * (1 + 0.01 * z) * (i == 7 ? 2.0 : 1.0), /* one outlier */
+                    (u < 0.4 ? 1000 : 1100) * (1 + 0.005 * z),    /* two groups */
+                    (u < 0.4 ? 1000 : 1005) * (1 + 0.0001 * z),   /* apart, but by half a percent */
+                };
+                x[i] = values[kind];
+            }
+            found[kind] += ts_is_bimodal(x, 25);
+        }
+    }
+    for (int kind = 0; kind < 6; kind++) {
+        if (kind == 4 ? found[kind] < trials * 95 / 100 : found[kind] > trials / 100)
+            fail_msg("kind %d: %zu of %zu called bimodal", kind, found[kind], trials);
+    }
+    const double few[] = {1, 1, 1, 1, 2, 2, 2, 2, 2};
+    assert_false(ts_is_bimodal(few, TS_COUNT(few)));
+    assert_false(ts_is_bimodal(few, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_student_between_and_far),
         cmocka_unit_test(test_visits_coverage),
         cmocka_unit_test(test_visits_by_order),
+        cmocka_unit_test(test_bimodal),
         cmocka_unit_test(test_modes_coverage),
         cmocka_unit_test(test_ratio_coverage),
         cmocka_unit_test(test_visits_by_hand),

@@ -1,0 +1,72 @@
+/* report_drift.c: the figure of the sentinel: what the device did while the run was timed. */
+#include "report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "stats.h"
+
+/* A line between two looks says nothing. */
+#define LOOKS_SHOWN 3
+
+static double median_of(const struct ts_sentinel_series *series, bool copy)
+{
+    double *x = ts_alloc(series->count, sizeof(*x)), median;
+    for (size_t i = 0; i < series->count; i++)
+        x[i] = (double)(copy ? series->points[i].copy_ns : series->points[i].fma_ns);
+    median = ts_median(x, series->count);
+    free(x);
+    return median;
+}
+
+/* One figure a run: with its first benchmark. */
+static bool is_drawn(const struct ts_report_figures *figures, const struct ts_report_kind *kind,
+                     const struct ts_run *run)
+{
+    for (size_t i = 0; i < figures->count; i++)
+        if (figures->items[i].kind == kind && figures->items[i].group->run == run)
+            return true;
+    return false;
+}
+
+/* One look a line: seconds since the run began, the two times over their medians, excursion or not.
+ */
+static size_t add_looks(struct ts_text *data, const struct ts_sentinel_series *series)
+{
+    double copy = median_of(series, true), fma = median_of(series, false);
+    size_t excursions = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        const struct ts_sentinel_point *point = &series->points[i];
+        excursions += point->excursion;
+        ts_report_number((double)point->at_ms / 1000.0, data);
+        ts_text_puts(data, "\t");
+        ts_report_number((double)point->copy_ns / copy, data);
+        ts_text_puts(data, "\t");
+        ts_report_number((double)point->fma_ns / fma, data);
+        ts_text_printf(data, "\t%d\n", point->excursion);
+    }
+    return excursions;
+}
+
+void ts_report_plan_drift(struct ts_report_figures *figures, const struct ts_report_kind *kind,
+                          const struct ts_report_group *group)
+{
+    const struct ts_sentinel_series *series = &group->run->sentinel;
+    if (series->count < LOOKS_SHOWN || is_drawn(figures, kind, group->run))
+        return;
+    struct ts_report_figure *figure = ts_report_figure_add(figures, kind, group, NULL, NULL);
+    size_t excursions = add_looks(&figure->data, series);
+    struct ts_drift drift = ts_sentinel_drift(series);
+    ts_report_label(&figure->labels, "title", "The device while it was timed");
+    ts_report_label(&figure->labels, "xlabel", "time since the run began [s]");
+    ts_report_label(&figure->labels, "ylabel", "time of the sentinel over its median");
+    ts_report_label(&figure->labels, "measure", "median");
+    figure->caption = ts_printf(
+        "Two fixed kernels, timed between the visits: a copy and a chain of multiply-adds. %zu of "
+        "%zu "
+        "looks are excursions: what was measured before them was measured again. From the first to "
+        "the last third of the run the copy took %+.1f %%, the multiply-adds %+.1f %%.",
+        excursions, series->count, 100.0 * (drift.copy - 1.0), 100.0 * (drift.fma - 1.0));
+    figure->alt = ts_printf("Times of the sentinel over the run: %zu looks, %zu excursions.",
+                            series->count, excursions);
+}

@@ -1,0 +1,114 @@
+/* sweep_visit.c: one visit of the timing worker, and what becomes of its answer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep_private.h"
+
+static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *visit,
+                       const cJSON *line, int worker, struct ts_err *err)
+{
+    const cJSON *object = ts_json_get(line, "visit");
+    const cJSON *samples = ts_json_get(object, "sample_ns");
+    size_t count = (size_t)cJSON_GetArraySize(samples), i = 0;
+    int64_t *sample_ns = ts_alloc(count + 1, sizeof(*sample_ns));
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, samples)
+        ts_json_whole(item, &sample_ns[i++]); /* reply.h has looked at them */
+    if (count == 0) {
+        free(sample_ns);
+        ts_row_set_status(row, TS_CRASHED, "protocol", "the worker told no samples");
+        return 0;
+    }
+    row->time.host_clock = !s->run->clock.event;
+    if (row->time.first_ns < 0)
+        row->time.first_ns = ts_json_int(object, "first_ns", -1);
+    row->time.batch = ts_json_int(object, "batch", 1);
+    if (visit->fresh)
+        ts_row_add_fresh_visit(row, sample_ns, count, worker);
+    else
+        ts_row_add_visit(row, sample_ns, count, worker);
+    free(sample_ns);
+    return s->journal ? ts_journal_visit(s->journal, row, err) : 0;
+}
+
+/* A row that fails has no time: what was measured before is not believed. */
+static void drop_visits(struct ts_row *row)
+{
+    for (size_t i = 0; i < row->time.visit_count; i++)
+        free(row->time.visits[i].sample_ns);
+    row->time.visit_count = row->time.fresh_from = 0;
+}
+
+static int take_reply(struct sweep *s, const struct visit *visit, const struct ts_reply *reply,
+                      struct ts_err *err)
+{
+    struct ts_row *row = &s->run->rows[visit->row];
+    bool failed;
+
+    if (reply->kind == TS_REPLY_DONE)
+        ts_sweep_merge(row, reply->line, true);
+    ts_sweep_take_talk(row, reply->talk);
+    failed = ts_sweep_take_failure(row, reply);
+    if (failed)
+        drop_visits(row);
+    else if (row->status == TS_PENDING)
+        ts_row_set_status(row, TS_OK, NULL, "%s", "");
+    if ((failed || visit->first) && s->journal && ts_journal_row(s->journal, row, err) < 0)
+        return -1;
+    if (failed || visit->no_samples)
+        return 0;
+    return add_samples(s, row, visit, reply->line, reply->ordinal, err);
+}
+
+/* Sends the job for a visit to the timing worker and waits for its answer. */
+static int ask(struct sweep *s, const struct visit *visit, struct ts_reply *reply,
+               struct ts_err *err)
+{
+    struct job_sources sources;
+    struct ts_job job;
+    int result;
+
+    memset(reply, 0, sizeof(*reply));
+    if (ts_sweep_need_seat(s, err) < 0)
+        return -1;
+    result = ts_sweep_time_job(s, visit->row, &job, &sources, err);
+    if (result == 0) {
+        const struct ts_row *row = &s->run->rows[visit->row];
+        job.prove_first = visit->first;
+        job.samples = visit->no_samples ? 0 : s->samples;
+        job.prove_last = visit->last;
+        job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
+        ts_crew_send(s->crew, s->seat, &job, sources.digests, sources.texts, sources.count);
+        ts_crew_wait(s->crew, s->end_ns, reply);
+        ts_sweep_book(&s->timing, reply);
+    }
+    ts_job_free(&job);
+    return result;
+}
+
+/* A visit that was not answered says nothing of the row: it is made again, until no worker can be
+ * kept. */
+int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *err)
+{
+    struct ts_reply reply;
+    int result = ask(s, visit, &reply, err);
+
+    while (result == 0 && ts_sweep_is_unanswered(&reply)) {
+        result = ts_sweep_count_lost(s, &reply, err);
+        ts_reply_free(&reply);
+        if (result == 0)
+            result = ask(s, visit, &reply, err);
+    }
+    if (result == 0 && reply.kind == TS_REPLY_NONE) {
+        ts_crew_dismiss(s->crew, s->seat); /* the budget is over in the middle of it */
+    } else if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
+        result = take_reply(s, visit, &reply, err);
+        if (result == 0)
+            result = ts_sweep_count_lost(s, &reply, err);
+        if (reply.kind == TS_REPLY_DONE && reply.retire)
+            ts_crew_dismiss(s->crew, s->seat);
+    }
+    ts_reply_free(&reply);
+    return result;
+}

@@ -1,0 +1,119 @@
+/* worker_sentinel.c: two fixed kernels whose times show what the device is doing now: one bound by
+ * memory, one by arithmetic. Their sizes depend on the device alone, so that all workers of a run
+ * time the same. */
+#include <stdlib.h>
+
+#include "measure.h"
+#include "stats.h"
+#include "worker_private.h"
+
+#define LAUNCHES 5
+#define COPY_BYTES_CPU ((int64_t)16 << 20)
+#define COPY_BYTES_GPU ((int64_t)256 << 20)
+#define FMA_OPTIONS "-DFMA_WIDTH=4 -DPROBE_FMA_ROUNDS=2048"
+
+struct ts_sentinel {
+    struct ts_ocl_buffer *src, *dst, *out;
+    struct ts_worker_probe copy, fma;
+};
+
+static void sentinel_close(struct ts_sentinel *sentinel)
+{
+    ts_worker_probe_close(&sentinel->copy);
+    ts_worker_probe_close(&sentinel->fma);
+    ts_ocl_buffer_close(sentinel->src);
+    ts_ocl_buffer_close(sentinel->dst);
+    ts_ocl_buffer_close(sentinel->out);
+    free(sentinel);
+}
+
+static int open_copy(struct ts_worker *worker, struct ts_sentinel *sentinel,
+                     const struct ts_code *code, struct ts_fault *fault)
+{
+    int64_t bytes = ts_worker_is_cpu(worker) ? COPY_BYTES_CPU : COPY_BYTES_GPU;
+    int64_t memory = ts_ocl_device(worker->ocl)->number[TS_DEVICE_GLOBAL_MEM_SIZE];
+    struct ts_worker_probe *probe = &sentinel->copy;
+    uint64_t n4;
+    float one = 1.0f;
+
+    while (memory > 0 && bytes > memory / 32)
+        bytes /= 2;
+    n4 = (uint64_t)bytes / 16;
+    sentinel->src = ts_ocl_buffer_open(worker->ocl, bytes, fault);
+    sentinel->dst = sentinel->src ? ts_ocl_buffer_open(worker->ocl, bytes, fault) : NULL;
+    if (!sentinel->dst || ts_ocl_buffer_fill(sentinel->src, &one, sizeof(one), fault) < 0 ||
+        ts_worker_probe_open(worker, probe, code, code->options, "probe_copy", fault) < 0)
+        return -1;
+    probe->local = 256;
+    probe->global = ((int64_t)n4 + 255) / 256 * 256;
+    return ts_ocl_arg_buffer(probe->kernel, 0, sentinel->src, fault) < 0 ||
+                   ts_ocl_arg_buffer(probe->kernel, 1, sentinel->dst, fault) < 0 ||
+                   ts_ocl_arg_value(probe->kernel, 2, &n4, sizeof(n4), fault) < 0
+               ? -1
+               : 0;
+}
+
+static int open_fma(struct ts_worker *worker, struct ts_sentinel *sentinel,
+                    const struct ts_code *code, struct ts_fault *fault)
+{
+    struct ts_worker_probe *probe = &sentinel->fma;
+    char *options = ts_printf("%s %s", code->options, FMA_OPTIONS);
+    float a = 0.5f, b = 0.25f;
+    int result = -1;
+
+    probe->global = ts_worker_units(worker) * (ts_worker_is_cpu(worker) ? 64 : 1024);
+    sentinel->out = ts_ocl_buffer_open(worker->ocl, probe->global * 4, fault);
+    if (sentinel->out) {
+        int64_t global = probe->global;
+        result = ts_worker_probe_open(worker, probe, code, options, "probe_fma", fault);
+        probe->global = global;
+        probe->local = 64;
+    }
+    free(options);
+    if (result < 0 || ts_ocl_arg_buffer(probe->kernel, 0, sentinel->out, fault) < 0 ||
+        ts_ocl_arg_value(probe->kernel, 1, &a, sizeof(a), fault) < 0 ||
+        ts_ocl_arg_value(probe->kernel, 2, &b, sizeof(b), fault) < 0)
+        return -1;
+    return 0;
+}
+
+/* The first launch of all also compiles; it is thrown away each time, as a warm-up. */
+static int median_ns(struct ts_worker_probe *probe, const struct ts_clock *clock,
+                     int64_t *result_ns, struct ts_fault *fault)
+{
+    double ns[LAUNCHES];
+
+    for (int i = -1; i < LAUNCHES; i++) {
+        struct ts_stamp stamp;
+        int64_t host_ns;
+
+        if (ts_worker_probe_launch(probe, &stamp, &host_ns, fault) < 0)
+            return -1;
+        if (i >= 0)
+            ns[i] = clock->event && stamp.have && stamp.end > stamp.start
+                        ? (double)(stamp.end - stamp.start)
+                        : (double)host_ns;
+    }
+    *result_ns = (int64_t)(ts_median(ns, LAUNCHES) + 0.5);
+    if (*result_ns < 1)
+        *result_ns = 1;
+    return 0;
+}
+
+int ts_worker_sentinel(struct ts_worker *worker, const struct ts_code *code,
+                       const struct ts_clock *clock, int64_t *copy_ns, int64_t *fma_ns,
+                       struct ts_fault *fault)
+{
+    if (!worker->sentinel) {
+        struct ts_sentinel *made = ts_alloc(1, sizeof(*made));
+        if (open_copy(worker, made, code, fault) < 0 || open_fma(worker, made, code, fault) < 0) {
+            sentinel_close(made);
+            return -1;
+        }
+        worker->sentinel = made;
+    }
+    return median_ns(&worker->sentinel->copy, clock, copy_ns, fault) < 0 ||
+                   median_ns(&worker->sentinel->fma, clock, fma_ns, fault) < 0
+               ? -1
+               : 0;
+}
