@@ -193,6 +193,16 @@ double ts_student_quantile(double p, double df)
     return 0.0;
 }
 
+double ts_student_two_sided(double t, double df)
+{
+    t = fabs(t);
+    if (df > 1e4) { /* Abramowitz & Stegun 26.7.8: lgamma loses digits up here */
+        double z = isinf(df) ? t : t * (1.0 - 0.25 / df) / sqrt(1.0 + t * t / (2.0 * df));
+        return erfc(z / sqrt(2.0));
+    }
+    return 2.0 * student_tail(t, df);
+}
+
 /* ---- intervals ---- */
 
 #define CONFIDENCE_UPPER 0.975 /* two-sided 95 % */

@@ -6,6 +6,7 @@
 #include "../reference.h"
 
 extern const struct ts_reference ts_reference_laplacian;
+extern const struct ts_reference ts_reference_laplacian3d;
 extern const struct ts_reference ts_reference_gray_scott;
 extern const struct ts_reference ts_reference_matmul;
 extern const struct ts_reference ts_reference_transpose;

@@ -627,6 +627,67 @@ def many_configurations(sweep):
     expect(len(sweep.rows()) == 1000, f"{len(sweep.rows())} rows")
 
 
+def suspects_option(sweep):
+    """What a comparison suspects is measured again, with rows of unchanged code beside it; the fresh rows decide."""
+    sweep.run("--quick").expect_status(0)
+    base, slower, comparison = (os.path.join(sweep.folder, name) for name in ("base.json", "slower.json", "c.json"))
+    os.rename(sweep.file, base)
+    with open(base, encoding="utf-8") as file:
+        document = json.load(file)
+    slow = document["runs"][0]["rows"][0]
+    slow["time"]["visits"] = [[2 * ns for ns in visit] for visit in slow["time"]["visits"]]
+    with open(slower, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    ended = harness.run([sweep.program, "compare", "--format", "json", "--gate", "all", base, slower], sweep.env,
+                        sweep.folder).expect_status(1)
+    found = harness.parse(ended.out)
+    harness.check("compare", found, "the comparison")
+    suspects = [row_name(row) for row in found["rows"] if row["suspect"]]
+    expect(suspects == [row_name(slow)], f"suspects: {suspects}")
+    with open(comparison, "w", encoding="utf-8") as file:
+        file.write(ended.out)
+    sweep.run("--visits", "3", "--samples", "3", "--rows", comparison + ":suspects").expect_status(0)
+    again = [row_name(row) for row in sweep.rows()]
+    expect(row_name(slow) in again and len(again) == 11, f"measured again: {again}")
+    # The fresh rows are as fast as before, and rows that were not asked for have not vanished.
+    ended = harness.run([sweep.program, "compare", base, sweep.file], sweep.env, sweep.folder).expect_status(0)
+    expect("vanished" not in ended.out, ended.out)
+    ended = sweep.run("--rows", base + ":suspects").expect_status(2)
+    expect("names no suspects" in ended.err, ended.err)
+
+
+def regression_script(sweep):
+    """scripts/regression: fills the baseline, passes, confirms a slow-down by a second measurement, accepts."""
+    script, folder = os.path.join(harness.SRC, "scripts", "regression"), os.path.join(sweep.folder, "nights")
+    env = dict(sweep.env, TILESWEEP=sweep.program, NIGHTS="2")
+
+    def night():
+        time.sleep(1)  # nights are named by the second
+        return harness.run(["sh", script, folder, "--quick", "--worker", sweep.worker(), SPEC], env, sweep.folder)
+
+    for _ in range(2):
+        night().expect_status(0)
+    ended = night().expect_status(0)
+    expect("PASS" in ended.out and "again" not in ended.out, ended.out)
+    base = os.path.join(folder, "base")
+    expect(len(os.listdir(base)) == 2, f"{os.listdir(base)} in the baseline")
+    for name in os.listdir(base):  # as if the first configuration had been twice as fast then
+        path = os.path.join(base, name)
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        fast = document["runs"][0]["rows"][0]
+        fast["time"]["visits"] = [[max(1, ns // 2) for ns in visit] for visit in fast["time"]["visits"]]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+    ended = night().expect_status(1)
+    first, again = ended.out.split("measured again")
+    for part in (first, again):
+        expect("slower  fake POINTS=5 N=65536 plain TX=8 TY=4: 2.000 times as long" in part, part)
+    expect(any(name.startswith("confirm-") for name in os.listdir(folder)), "no second measurement")
+    ended = harness.run(["sh", script, "--accept", folder], env, sweep.folder).expect_status(0)
+    expect("2 of 2 runs" in ended.out, ended.out)
+
+
 def main():
     options = harness.arguments(__doc__, (("--slow",), {"action": "store_true", "help": "also what takes a minute"}))
     report = harness.Report(options.only)
@@ -650,7 +711,7 @@ def main():
         for fault in ("hang", "silent", "flood", "time_hang"):
             test(signalled_while_hung, fault)
         for function in (killed_often_and_resumed, resumed_from_the_document, resume_of_nothing, resumed_as_it_was_asked_for, one_at_a_time,
-                         same_output_twice, journals_are_not_overwritten, a_worker_dies_idle, lock_wait_is_interrupted, budget, rows_option, progress_on_a_terminal,
+                         same_output_twice, journals_are_not_overwritten, a_worker_dies_idle, lock_wait_is_interrupted, budget, rows_option, suspects_option, regression_script, progress_on_a_terminal,
                          progress_after_an_interrupt, progress_in_a_file, the_parent_does_not_spin,
                          many_configurations):
             test(function)

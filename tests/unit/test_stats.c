@@ -272,6 +272,82 @@ static void test_mid_is_inside(void **state)
     assert_true(in.low <= in.mid && in.high > 200);
 }
 
+/* ---- many rows ---- */
+
+static void near(double got, double want, double relative)
+{
+    if (!(fabs(got - want) <= relative * fabs(want)))
+        fail_msg("got %.15g, want %.15g", got, want);
+}
+
+/* Abramowitz & Stegun 6.3.2, 6.3.3, 6.4.4: psi(1) = -gamma, psi(1/2) = -gamma - 2 ln 2,
+ * psi'(1) = pi^2/6, psi'(1/2) = pi^2/2. */
+static void test_derivatives_of_log_gamma(void **state)
+{
+    (void)state;
+    const double gamma = 0.57721566490153286, pi = acos(-1.0);
+    near(ts_digamma(1.0), -gamma, 1e-12);
+    near(ts_digamma(0.5), -gamma - 2.0 * log(2.0), 1e-12);
+    near(ts_digamma(100.0), 4.600161852738087, 1e-12);
+    near(ts_trigamma(1.0), pi * pi / 6.0, 1e-12);
+    near(ts_trigamma(0.5), pi * pi / 2.0, 1e-12);
+    near(ts_trigamma(100.0), 0.010050166663333571, 1e-10);
+    for (double x = 0.01; x < 1e5; x *= 3.0)
+        near(ts_trigamma_inverse(ts_trigamma(x)), x, 1e-9);
+}
+
+static void test_two_sided_student(void **state)
+{
+    (void)state;
+    near(ts_student_two_sided(4.302652729911275, 2.0), 0.05, 1e-8);
+    near(ts_student_two_sided(-2.2281388519649385, 10.0), 0.05, 1e-8);
+    near(ts_student_two_sided(1.959963984540054, INFINITY), 0.05, 1e-8);
+    near(ts_student_two_sided(1.96, 2e4), ts_student_two_sided(1.96, 9.999e3), 1e-3);
+    near(ts_student_two_sided(0.0, 3.0), 1.0, 1e-12);
+}
+
+static void test_robust_sd(void **state)
+{
+    (void)state;
+    const double x[] = {1.0, 2.0, 3.0, 4.0, 1e9};
+    near(ts_robust_sd(x, 5), 1.0 / 0.6744897501960817, 1e-12);
+}
+
+/* Benjamini & Hochberg 1995, by hand: p * count / rank, made monotonic from above. */
+static void test_adjusted_p(void **state)
+{
+    (void)state;
+    double p[] = {0.01, 0.5, 0.02, 0.03, 0.9};
+    ts_adjust_p(p, 5, p);
+    near(p[0], 0.05, 1e-12);
+    near(p[1], 0.625, 1e-12);
+    near(p[2], 0.05, 1e-12);
+    near(p[3], 0.05, 1e-12);
+    near(p[4], 0.9, 1e-12);
+    ts_adjust_p(p, 0, p);
+}
+
+/* Variances that are all alike, those that differ by far more than chance, and too few. */
+static void test_prior_of_variances(void **state)
+{
+    (void)state;
+    double variance[200], df[200];
+    struct ts_rng rng = {7};
+    for (size_t i = 0; i < 200; i++) {
+        df[i] = 4.0;
+        /* chi-square of 4 degrees: -2 log(u v) */
+        variance[i] = -2.0 * log((1.0 - ts_rng_unit(&rng)) * (1.0 - ts_rng_unit(&rng))) / 4.0;
+    }
+    struct ts_variance_prior alike = ts_variance_prior_fit(variance, df, 200);
+    assert_true(alike.df > 8.0);
+    assert_true(alike.variance > 0.8 && alike.variance < 1.25);
+    for (size_t i = 0; i < 200; i++)
+        variance[i] *= i % 2 ? 100.0 : 0.01;
+    struct ts_variance_prior unlike = ts_variance_prior_fit(variance, df, 200);
+    assert_true(unlike.df > 0.0 && unlike.df < 1.0);
+    assert_true(ts_variance_prior_fit(variance, df, TS_PRIOR_LEAST - 1).df == 0.0);
+}
+
 /* Two groups clearly apart, and what only looks like it. */
 static void test_bimodal(void **state)
 {
@@ -326,6 +402,11 @@ int main(void)
         cmocka_unit_test(test_equal_visits),
         cmocka_unit_test(test_ratio_one_side_still),
         cmocka_unit_test(test_mid_is_inside),
+        cmocka_unit_test(test_derivatives_of_log_gamma),
+        cmocka_unit_test(test_two_sided_student),
+        cmocka_unit_test(test_robust_sd),
+        cmocka_unit_test(test_adjusted_p),
+        cmocka_unit_test(test_prior_of_variances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

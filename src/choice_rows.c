@@ -1,10 +1,13 @@
-/* sweep_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file
- * names. */
+/* choice_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file,
+ * or a comparison, names. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "choice.h"
+#include "place.h"
+#include "row_json.h"
 #include "row_map.h"
-#include "sweep_private.h"
+#include "store.h"
 #include "verdict.h"
 
 struct ts_row_filter {
@@ -53,8 +56,9 @@ static void keep_best(struct ts_row_filter *filter, const struct ts_run *run)
     }
 }
 
+/* asked: what the user wrote, for the message. */
 static int choose_rows(struct ts_row_filter *filter, const char *path, const char *which,
-                       struct ts_err *err)
+                       const char *asked, struct ts_err *err)
 {
     for (size_t r = 0; r < filter->results.run_count; r++) {
         const struct ts_run *run = &filter->results.runs[r];
@@ -70,30 +74,108 @@ static int choose_rows(struct ts_row_filter *filter, const char *path, const cha
     }
     if (filter->row_count == 0)
         return ts_err_set(err, TS_EXIT_USAGE, "--rows %s%s%s: no such row in it", path,
-                          which ? ":" : "", which ? which : "");
+                          asked ? ":" : "", asked ? asked : "");
     return 0;
+}
+
+/* ---- a comparison ---- */
+
+/* Suspects are measured together with a few rows whose code did not change: by them the comparison
+ * of the fresh rows tells what the machine did. */
+#define CONTROL_ROWS 10
+
+static bool is_control(const cJSON *row)
+{
+    return ts_json_string(row, "same_code", NULL) && !ts_json_bool(row, "suspect", false) &&
+           !strcmp(ts_json_string(row, "verdict", ""), "same");
+}
+
+/* Whether `which` takes a row of a comparison; control: how many control rows it took so far. */
+static bool takes(const char *which, const cJSON *row, enum ts_status status, int *control)
+{
+    if (!which)
+        return true;
+    if (!strcmp(which, "failed"))
+        return ts_status_is_finding(status);
+    if (!strcmp(which, "best"))
+        return cJSON_GetArraySize(ts_json_get(row, "gated")) > 0;
+    return ts_json_bool(row, "suspect", false) || (is_control(row) && (*control)++ < CONTROL_ROWS);
+}
+
+/* Every row of the comparison that `which` takes becomes a row of one run without times. */
+static int read_comparison(struct ts_row_filter *filter, const char *path, const char *which,
+                           const cJSON *document, struct ts_err *err)
+{
+    const struct ts_place root = ts_place_root(path), list = ts_place_key(&root, "rows");
+    const cJSON *item, *rows = ts_json_get(document, "rows");
+    struct ts_run *run = ts_results_add(&filter->results);
+    size_t count, index = 0;
+    int control = 0;
+
+    if (ts_place_list(&list, rows, &count, err) < 0)
+        return -1;
+    cJSON_ArrayForEach(item, rows)
+    {
+        const struct ts_place place = ts_place_item(&list, index++);
+        struct ts_row row;
+        if (ts_row_from_json(&row, item, err) != 0)
+            return ts_place_prepend(&place, err);
+        if (takes(which, item, row.status, &control)) {
+            size_t added = ts_run_add_row(run); /* moves run->rows */
+            run->rows[added] = row;
+        } else {
+            ts_row_free(&row);
+        }
+    }
+    return 0;
+}
+
+/* 1: the file is a comparison, and its rows have been read; 0: it is none; -1: err. */
+static int try_comparison(struct ts_row_filter *filter, const char *path, const char *which,
+                          struct ts_err *err)
+{
+    cJSON *document = ts_json_load(path, err);
+    int result;
+
+    if (!document)
+        return -1;
+    result = !strcmp(ts_json_string(document, "schema", ""), "tilesweep.compare/1");
+    if (result == 1 && read_comparison(filter, path, which, document, err) < 0)
+        result = -1;
+    cJSON_Delete(document);
+    return result;
+}
+
+static int load_rows(struct ts_row_filter *filter, const char *path, const char *which,
+                     struct ts_err *err)
+{
+    int comparison = try_comparison(filter, path, which, err);
+
+    if (comparison < 0)
+        return -1;
+    if (comparison == 1)
+        return choose_rows(filter, path, NULL, which, err);
+    if (which && !strcmp(which, "suspects"))
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "--rows %s:suspects: a results file names no suspects (a comparison "
+                          "does: compare --format json); \"best\" and \"failed\" can be chosen "
+                          "from it",
+                          path);
+    if (ts_results_load(&filter->results, path, err) < 0)
+        return -1;
+    return choose_rows(filter, path, which, which, err);
 }
 
 struct ts_row_filter *ts_row_filter_load(const char *path, const char *which, struct ts_err *err)
 {
     struct ts_row_filter *filter = ts_alloc(1, sizeof(*filter));
 
-    if (which && !strcmp(which, "suspects")) {
-        ts_err_set(
-            err, TS_EXIT_USAGE,
-            "--rows %s:suspects: a results file names no suspects; \"best\" and \"failed\" can "
-            "be chosen from it",
-            path);
-        goto fail;
+    if (load_rows(filter, path, which, err) < 0) {
+        ts_row_filter_free(filter);
+        return NULL;
     }
-    if (ts_results_load(&filter->results, path, err) == 0 &&
-        choose_rows(filter, path, which, err) == 0) {
-        filter->met = ts_alloc(filter->row_count, sizeof(*filter->met));
-        return filter;
-    }
-fail:
-    ts_row_filter_free(filter);
-    return NULL;
+    filter->met = ts_alloc(filter->row_count, sizeof(*filter->met));
+    return filter;
 }
 
 void ts_row_filter_free(struct ts_row_filter *filter)
@@ -201,34 +283,30 @@ bool ts_row_filter_admits(struct ts_row_filter *filter, const struct ts_row *row
 
 #define LEFTOVERS_NAMED 3
 
-static bool has_spec(const struct sweep *s, const char *benchmark)
+static bool has_spec(struct ts_spec *const *specs, size_t count, const char *benchmark)
 {
-    for (size_t i = 0; i < s->spec_count; i++) {
-        if (!strcmp(s->specs[i]->name, benchmark))
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(specs[i]->name, benchmark))
             return true;
     }
     return false;
 }
 
-void ts_row_filter_tell_leftovers(struct ts_row_filter *filter, const struct sweep *s)
+size_t ts_row_filter_leftovers(struct ts_row_filter *filter, struct ts_spec *const *specs,
+                               size_t count, struct ts_text *named)
 {
-    struct ts_text named = {0};
     size_t left = 0;
 
     for (size_t i = 0; i < filter->row_count; i++) {
-        if (filter->met[i] || !has_spec(s, filter->rows[i]->benchmark))
+        if (filter->met[i] || !has_spec(specs, count, filter->rows[i]->benchmark))
             continue;
         if (left++ < LEFTOVERS_NAMED) {
-            ts_text_puts(&named, "\n  ");
-            ts_row_key(filter->rows[i], &named);
+            ts_text_puts(named, "\n  ");
+            ts_row_key(filter->rows[i], named);
         }
     }
     if (left > LEFTOVERS_NAMED)
-        ts_text_printf(&named, "\n  and %zu more", left - LEFTOVERS_NAMED);
-    if (left > 0)
-        ts_progress_say(s->progress,
-                        "warning: --rows %s: %zu of its rows are no configuration here:%s",
-                        s->options->rows_file, left, named.text);
+        ts_text_printf(named, "\n  and %zu more", left - LEFTOVERS_NAMED);
     memset(filter->met, 0, filter->row_count * sizeof(*filter->met)); /* the next device's plan */
-    ts_text_free(&named);
+    return left;
 }

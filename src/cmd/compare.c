@@ -1,0 +1,250 @@
+/* compare.c: `tilesweep compare`: did anything get slower? */
+#include "../compare.h"
+#include "../cli.h"
+#include "../file.h"
+#include "cmd.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
+
+struct compare_options {
+    struct ts_compare_options compare;
+    enum format format;
+    bool history;
+    int verbose;
+};
+
+/* "5%", "5 %" and "0.05" are the same share; above 0 and at most `most`. */
+static int parse_share(const char *text, double most, double *share, struct ts_err *err)
+{
+    char *end;
+    double value = strtod(text, &end);
+    bool digit = text[0] == '.' || (text[0] >= '0' && text[0] <= '9');
+    while (*end == ' ')
+        end++;
+    if (digit && *end == '%') {
+        value /= 100.0;
+        end++;
+    }
+    if (!digit || *end || strpbrk(text, "xXpP") || !(value > 0.0) || value > most)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "expected a share such as 5%% or 0.05, at most %g%%, got \"%s\"",
+                          100.0 * most, text);
+    *share = value;
+    return 0;
+}
+
+static int take_threshold(void *target, const char *value, struct ts_err *err)
+{
+    return parse_share(value, 10.0, &((struct compare_options *)target)->compare.threshold, err);
+}
+
+static int take_fdr(void *target, const char *value, struct ts_err *err)
+{
+    return parse_share(value, 0.5, &((struct compare_options *)target)->compare.fdr, err);
+}
+
+static int take_power(void *target, const char *value, struct ts_err *err)
+{
+    return parse_share(value, 10.0, &((struct compare_options *)target)->compare.require_power,
+                       err);
+}
+
+static int take_fail_on(void *target, const char *value, struct ts_err *err)
+{
+    return ts_fail_on_parse(value, &((struct compare_options *)target)->compare.fail_on, err);
+}
+
+static int take_gate(void *target, const char *value, struct ts_err *err)
+{
+    struct compare_options *o = target;
+    for (size_t i = 0; i < TS_COUNT(ts_gate_names); i++)
+        if (strcmp(ts_gate_names[i], value) == 0) {
+            o->compare.gate = (enum ts_gate)i;
+            return 0;
+        }
+    return ts_err_set(err, TS_EXIT_USAGE, "expected best, deployed or all, got \"%s\"", value);
+}
+
+static int take_format(void *target, const char *value, struct ts_err *err)
+{
+    static const char *const names[] = {
+        [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_MARKDOWN] = "markdown"};
+    struct compare_options *o = target;
+    for (size_t i = 0; i < TS_COUNT(names); i++)
+        if (strcmp(names[i], value) == 0) {
+            o->format = (enum format)i;
+            return 0;
+        }
+    return ts_err_set(err, TS_EXIT_USAGE, "expected text, json or markdown, got \"%s\"", value);
+}
+
+#define AT(member) offsetof(struct compare_options, member)
+static const struct ts_option options[] = {
+    {"gate", 0, "GATE", TS_OPTION_CALL, .call = take_gate,
+     .help = "whose findings decide the exit status: best (default: of every case the best "
+             "configuration of either side and the baseline), deployed, all; the others are told"},
+    {"deployed", 0, "FILE", TS_OPTION_TEXT, AT(compare.deployed),
+     .help = "with --gate deployed: a tuned or results file that names the configurations"},
+    {"fail-on", 0, "WORD[,WORD]...", TS_OPTION_CALL, .call = take_fail_on,
+     .help = "what is a finding: slower, failed, vanished, inconclusive (default "
+             "slower,failed,vanished)"},
+    {"threshold", 0, "P", TS_OPTION_CALL, .call = take_threshold,
+     .help = "smallest change that counts (default 5%)"},
+    {"fdr", 0, "P", TS_OPTION_CALL, .call = take_fdr,
+     .help = "share of false ones admitted among the changes that are told (default 5%)"},
+    {"require-power", 0, "P", TS_OPTION_CALL, .call = take_power,
+     .help = "exit 1 unless a slow-down of P in any configuration of the gate would have been "
+             "shown in 9 of 10 comparisons: a blind night is no good night"},
+    {"across-devices", 0, NULL, TS_OPTION_FLAG, AT(compare.across_devices),
+     .help = "compare one device with another"},
+    {"waivers", 0, "FILE", TS_OPTION_TEXT, AT(compare.waivers),
+     .help = "accepted findings: exact row, ceiling, reason, last day"},
+    {"history", 0, NULL, TS_OPTION_FLAG, AT(history),
+     .help = "all files are dated runs: find the run from which on a configuration was slower for "
+             "good, by a step or by slow creep; needs six runs of a device"},
+    {"format", 0, "FORMAT", TS_OPTION_CALL, .call = take_format,
+     .help = "text (default), json (tilesweep.compare/1), markdown (for a comment in CI)"},
+    {"verbose", 'v', NULL, TS_OPTION_COUNT, AT(verbose),
+     .help = "every row and case, not the worst 20"},
+};
+
+static const struct ts_cli cli = {
+    .command = "compare",
+    .usage = "[OPTION]... BASE... -- NEW...   (or BASE NEW, or --history RESULTS...)",
+    .about =
+        "Did anything get slower? Pairs the configurations of two sides of results files and "
+        "judges each by effect and evidence. Several runs on a side put the noise between runs "
+        "into the intervals.\n\n"
+        "Exit status: 0 nothing worse; 1 a finding of the gate, or blind by --require-power; 2 "
+        "wrong usage, a bad file, or nothing in common.",
+    .options = options,
+    .option_count = TS_COUNT(options),
+    .min_args = 1,
+    .max_args = SIZE_MAX,
+    .arg_name = "results file",
+};
+
+/* BASE... -- NEW..., or exactly two files. */
+static int split_sides(struct ts_compare_options *o, const struct ts_cli_args *args,
+                       struct ts_err *err)
+{
+    size_t base = args->split < args->count ? args->split : 1;
+    if (args->split == args->count && args->count != 2)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "compare: expected BASE NEW, or BASE... -- NEW..., got %zu file%s and no "
+                          "--",
+                          args->count, args->count == 1 ? "" : "s");
+    if (base == 0)
+        return ts_err_set(err, TS_EXIT_USAGE, "compare: expected a results file before --");
+    for (size_t i = base; i < args->count; i++)
+        if (!strncmp(args->items[i], "--", 2) && !ts_file_exists(args->items[i]))
+            return ts_err_set(err, TS_EXIT_USAGE,
+                              "compare: %s comes after --, where only results files of NEW are: "
+                              "options go before it",
+                              args->items[i]);
+    o->files[0] = args->items;
+    o->file_count[0] = base;
+    o->files[1] = args->items + base;
+    o->file_count[1] = args->count - base;
+    return 0;
+}
+
+static int check(const struct ts_compare_options *o, struct ts_err *err)
+{
+    if (o->gate == TS_GATE_DEPLOYED && !o->deployed)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "compare: --gate deployed needs --deployed FILE, which names the "
+                          "deployed configurations");
+    if (o->gate != TS_GATE_DEPLOYED && o->deployed)
+        return ts_err_set(err, TS_EXIT_USAGE, "compare: --deployed needs --gate deployed");
+    return 0;
+}
+
+/* Takes the document. */
+static void add_document(cJSON *document, struct ts_text *text)
+{
+    char *printed = ts_json_print_pretty(document);
+    ts_text_printf(text, "%s\n", printed);
+    free(printed);
+    cJSON_Delete(document);
+}
+
+static void print(const struct ts_compare *compare, const struct compare_options *o)
+{
+    struct ts_text text = {0};
+    if (o->format == FORMAT_JSON) {
+        add_document(ts_compare_json(compare), &text);
+    } else if (o->format == FORMAT_MARKDOWN) {
+        ts_compare_markdown(compare, o->verbose > 0, &text);
+    } else {
+        bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+        ts_compare_text(compare, o->verbose > 0, colour, &text);
+    }
+    fputs(text.text, stdout);
+    ts_text_free(&text);
+}
+
+static int print_history(struct compare_options *o, const struct ts_cli_args *args,
+                         struct ts_err *err)
+{
+    struct ts_text text = {0};
+    if (o->format == FORMAT_MARKDOWN || o->compare.waivers)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "compare: --history goes with --format text or json, and without "
+                          "--waivers");
+    o->compare.files[0] = args->items;
+    o->compare.file_count[0] = args->count;
+    struct ts_history *history = ts_history_open(&o->compare, err);
+    if (!history)
+        return -1;
+    if (o->format == FORMAT_JSON)
+        add_document(ts_history_json(history), &text);
+    else
+        ts_history_text(history, &text);
+    fputs(text.text, stdout);
+    ts_text_free(&text);
+    int status = ts_history_exit_status(history);
+    ts_history_free(history);
+    return status;
+}
+
+static int print_comparison(struct compare_options *o, const struct ts_cli_args *args,
+                            struct ts_err *err)
+{
+    if (split_sides(&o->compare, args, err) != 0)
+        return -1;
+    struct ts_compare *compare = ts_compare_open(&o->compare, err);
+    if (!compare)
+        return -1;
+    print(compare, o);
+    int status = ts_compare_exit_status(compare);
+    ts_compare_free(compare);
+    return status;
+}
+
+static int run(int argc, char **argv, struct ts_err *err)
+{
+    struct compare_options o = {
+        .compare = {.fail_on = TS_FAIL_SLOWER | TS_FAIL_FAILED | TS_FAIL_VANISHED,
+                    .threshold = 0.05,
+                    .fdr = 0.05}};
+    struct ts_cli_args args;
+    int status = ts_cli_parse(&cli, argc, argv, &o, &args, err);
+    if (status)
+        return status == 1 ? TS_EXIT_OK : -1;
+    if (check(&o.compare, err) != 0)
+        return -1;
+    return o.history ? print_history(&o, &args, err) : print_comparison(&o, &args, err);
+}
+
+const struct ts_command ts_command_compare = {
+    .name = "compare",
+    .summary = "did anything get slower? a regression gate on two sides of results",
+    .run = run,
+};
