@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #define MS 1000000LL
-#define SOON_NS (5000 * MS) /* what never takes that long, however loaded the machine is */
+#define SOON_NS (300000 * MS) /* what never takes that long, on a loaded machine under valgrind */
 
 static struct ts_child *start(const char *script)
 {
@@ -312,6 +312,8 @@ static void an_end_wakes_a_wait_without_deadline(void **state)
 static void cannot_start(void **state)
 {
     (void)state;
+    if (getenv("TILESWEEP_UNDER_VALGRIND"))
+        skip(); /* there posix_spawn does not tell that exec failed */
     struct ts_err err = {0};
     const char *argv[] = {"/nonexistent/worker", NULL};
     assert_null(ts_child_open(argv, &err));
@@ -432,8 +434,8 @@ static void signals_wake_the_wait(void **state)
     assert_int_equal(ts_signal_pending(), SIGTERM);
     assert_int_equal(ts_signal_count(), 2);
 
-    /* Passed on to a shell command. */
-    raise_in(100);
+    /* Passed on to a shell command, which takes its time to start under valgrind. */
+    raise_in(1000);
     int64_t before = ts_now_ns();
     assert_int_equal(ts_child_shell("exec sleep 30"), 128 + SIGTERM);
     assert_true(ts_now_ns() - before < SOON_NS);
