@@ -176,7 +176,10 @@ static char *inputs_key(const struct ts_instance *instance, uint64_t seed, enum 
     ts_text_printf(&key, "%" PRIu64 "/%d", seed, (int)pattern);
     for (size_t i = 0; i < instance->arg_count; i++) {
         const struct ts_job_arg *arg = &instance->args[i];
-        if (arg->kind != TS_ARG_LOCAL && arg->kind != TS_ARG_SCRATCH)
+        /* Data is found by the argument's place, so that the key tells also where there is none. */
+        if (arg->kind == TS_ARG_LOCAL || arg->kind == TS_ARG_SCRATCH)
+            ts_text_printf(&key, "|");
+        else
             add_arg_key(&key, arg);
     }
     return key.text;

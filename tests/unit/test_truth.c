@@ -1,0 +1,54 @@
+/* truth: inputs of a worker's cases, found again by what decides them. */
+#include "truth.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static struct ts_job_arg array(const char *name, enum ts_arg_kind kind)
+{
+    return (struct ts_job_arg){.name = (char *)name,
+                               .kind = kind,
+                               .type = TS_FLOAT,
+                               .shape = {4},
+                               .dims = 1,
+                               .count = 4,
+                               .fill = {.kind = TS_FILL_INDEX}};
+}
+
+/* Two variants of one case, whose scratch arrays stand in other places: data is found by the
+ * argument's place, so that neither may get the other's. */
+static void test_variants_with_other_scratch(void **state)
+{
+    (void)state;
+    struct ts_job_arg few[] = {array("src", TS_ARG_IN), array("sums", TS_ARG_SCRATCH),
+                               array("src2", TS_ARG_IN), array("dst", TS_ARG_OUT)};
+    struct ts_job_arg more[] = {array("src", TS_ARG_IN), array("sums", TS_ARG_SCRATCH),
+                                array("upper", TS_ARG_SCRATCH), array("src2", TS_ARG_IN),
+                                array("dst", TS_ARG_OUT)};
+    const struct ts_instance first = {.args = few, .arg_count = TS_COUNT(few)};
+    const struct ts_instance second = {.args = more, .arg_count = TS_COUNT(more)};
+    struct ts_truth *truth = ts_truth_open(NULL, NULL);
+    struct ts_fault fault = {0};
+
+    const struct ts_inputs *a = ts_truth_inputs(truth, &first, 1, TS_PATTERN_SPEC, &fault);
+    const struct ts_inputs *b = ts_truth_inputs(truth, &second, 1, TS_PATTERN_SPEC, &fault);
+    assert_ptr_equal(ts_truth_inputs(truth, &first, 1, TS_PATTERN_SPEC, &fault), a);
+    assert_int_equal(a->count, TS_COUNT(few));
+    assert_int_equal(b->count, TS_COUNT(more));
+    assert_non_null(a->data[2]);
+    assert_null(a->data[3]);
+    assert_null(b->data[2]);
+    assert_non_null(b->data[3]);
+    assert_null(b->data[4]);
+    ts_truth_close(truth);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_variants_with_other_scratch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
