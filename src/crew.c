@@ -80,6 +80,12 @@ void ts_crew_use_device(struct ts_crew *crew, const struct ts_device *device)
     crew->device = device;
 }
 
+void ts_crew_use_command(struct ts_crew *crew, const char *command)
+{
+    free(crew->command);
+    crew->command = ts_strdup(command);
+}
+
 /* ---- sending ---- */
 
 static bool has_source(const struct hand *hand, const char *digest)

@@ -27,6 +27,9 @@ void ts_crew_close(struct ts_crew *crew);
 /* Every worker hired from now on takes this device before its first job; device is borrowed. */
 void ts_crew_use_device(struct ts_crew *crew, const struct ts_device *device);
 
+/* Every worker hired from now on is started by this command; copied. */
+void ts_crew_use_command(struct ts_crew *crew, const char *command);
+
 /* Starts a worker in a free seat. Exit status 4 when it cannot be started. */
 int ts_crew_hire(struct ts_crew *crew, size_t *seat, struct ts_err *err);
 /* Lets the worker in the seat end by itself, within moments. */

@@ -8,9 +8,9 @@
 const char *ts_job_verb_name(enum ts_job_verb verb)
 {
     static const char *const names[TS_JOB_VERB_COUNT] = {
-        [TS_JOB_DEVICES] = "devices", [TS_JOB_OPEN] = "open", [TS_JOB_PEAKS] = "peaks",
-        [TS_JOB_PROVE] = "prove",     [TS_JOB_TIME] = "time", [TS_JOB_SENTINEL] = "sentinel",
-        [TS_JOB_DIGEST] = "digest",
+        [TS_JOB_DEVICES] = "devices", [TS_JOB_OPEN] = "open",   [TS_JOB_PEAKS] = "peaks",
+        [TS_JOB_PROVE] = "prove",     [TS_JOB_TIME] = "time",   [TS_JOB_SENTINEL] = "sentinel",
+        [TS_JOB_DIGEST] = "digest",   [TS_JOB_CHECK] = "check",
     };
     return names[verb];
 }
@@ -235,6 +235,10 @@ char *ts_job_print(const struct ts_job *job)
     }
     if (job->verb == TS_JOB_PROVE || job->verb == TS_JOB_TIME)
         add_configuration(line, job);
+    if (job->verb == TS_JOB_CHECK) {
+        ts_json_add_unsigned(line, "seed", job->seed);
+        add_instances(line, job->instances, job->instance_count);
+    }
     char *text = ts_json_print(line);
     cJSON_Delete(line);
     return text;

@@ -71,6 +71,7 @@ enum ts_job_verb {
     TS_JOB_TIME,     /* one visit at one instance */
     TS_JOB_SENTINEL, /* time two fixed kernels, which show what the device is doing now */
     TS_JOB_DIGEST,   /* the digest of the device's binary of a code */
+    TS_JOB_CHECK, /* build, then launch every instance once on plain buffers, for whoever watches */
     TS_JOB_VERB_COUNT
 };
 const char *
@@ -83,7 +84,7 @@ struct ts_job {
     int platform_index, device_index;
     char *device_id; /* NULL: not checked */
     bool audit;      /* take the clock samples */
-    /* open (audit), peaks: the probe kernels; prove, time: the configuration */
+    /* open (audit), peaks: the probe kernels; prove, time, check: the configuration */
     struct ts_code code;
     uint64_t seed;
     double tolerance;
@@ -91,7 +92,7 @@ struct ts_job {
     /* reference by variant: its code and, per instance, how it is launched; else NULL / 0 */
     struct ts_code reference_code;
     struct ts_instance *reference_instances;
-    struct ts_instance *instances; /* prove: one a check size; time: exactly one */
+    struct ts_instance *instances; /* prove, check: one a check size; time: exactly one */
     size_t instance_count;         /* of both */
     /* time */
     struct ts_clock clock; /* what the run's audit found: which clock, tick and floor */

@@ -418,6 +418,16 @@ static int read_configuration(const struct ts_place *at, const cJSON *line, stru
     return read_reference(at, line, job, err);
 }
 
+static int read_check(const struct ts_place *at, const cJSON *line, struct ts_job *job,
+                      struct ts_err *err)
+{
+    const struct ts_place seed = ts_place_key(at, "seed");
+    if (read_code(at, line, &job->code, err) != 0 ||
+        ts_place_unsigned(&seed, ts_json_get(line, "seed"), &job->seed, err) != 0)
+        return -1;
+    return read_instances(at, line, &job->instances, &job->instance_count, err);
+}
+
 static int read_time(const struct ts_place *at, const cJSON *line, struct ts_job *job,
                      struct ts_err *err)
 {
@@ -494,6 +504,8 @@ static int read_job(const struct ts_place *at, const cJSON *line, struct ts_job 
             read_configuration(at, line, job, err) != 0)
             return -1;
         return job->verb == TS_JOB_TIME ? read_time(at, line, job, err) : 0;
+    case TS_JOB_CHECK:
+        return read_check(at, line, job, err);
     case TS_JOB_DEVICES:
     case TS_JOB_VERB_COUNT:
         break;

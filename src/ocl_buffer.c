@@ -1,4 +1,4 @@
-/* ocl_buffer.c: buffers between guard zones. */
+/* ocl_buffer.c: buffers, between guard zones or plain. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +18,25 @@ static int set_guards(struct ts_ocl_buffer *buffer, struct ts_fault *fault)
     return code == CL_SUCCESS ? 0 : ts_ocl_fault(fault, "clEnqueueWriteBuffer", code);
 }
 
-struct ts_ocl_buffer *ts_ocl_buffer_open(struct ts_ocl *ocl, int64_t bytes, struct ts_fault *fault)
+/* The part between the guards, and what the guards must hold ever after. */
+static int guard(struct ts_ocl_buffer *buffer, struct ts_fault *fault)
+{
+    cl_buffer_region region = {buffer->ocl->guard_bytes, buffer->bytes};
+    cl_int code;
+
+    buffer->data = clCreateSubBuffer(buffer->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                     &region, &code);
+    if (code != CL_SUCCESS)
+        return ts_ocl_fault(fault, "clCreateSubBuffer", code);
+    return set_guards(buffer, fault);
+}
+
+struct ts_ocl_buffer *ts_ocl_buffer_open(struct ts_ocl *ocl, int64_t bytes, bool guarded,
+                                         struct ts_fault *fault)
 {
     struct ts_ocl_buffer *buffer = ts_alloc(1, sizeof(*buffer));
     int64_t limit = ocl->device.number[TS_DEVICE_MAX_MEM_ALLOC_SIZE];
-    int64_t whole = bytes + 2 * (int64_t)ocl->guard_bytes;
-    cl_buffer_region region = {ocl->guard_bytes, (size_t)bytes};
+    int64_t whole = bytes + (guarded ? 2 * (int64_t)ocl->guard_bytes : 0);
     cl_int code;
 
     buffer->ocl = ocl;
@@ -39,13 +52,9 @@ struct ts_ocl_buffer *ts_ocl_buffer_open(struct ts_ocl *ocl, int64_t bytes, stru
         ts_ocl_fault(fault, "clCreateBuffer", code);
         goto fail;
     }
-    buffer->data = clCreateSubBuffer(buffer->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                                     &region, &code);
-    if (code != CL_SUCCESS) {
-        ts_ocl_fault(fault, "clCreateSubBuffer", code);
-        goto fail;
-    }
-    if (set_guards(buffer, fault) == 0)
+    if (!guarded)
+        buffer->data = buffer->whole;
+    if (!guarded || guard(buffer, fault) == 0)
         return buffer;
 fail:
     ts_ocl_buffer_close(buffer);
@@ -56,7 +65,7 @@ void ts_ocl_buffer_close(struct ts_ocl_buffer *buffer)
 {
     if (!buffer)
         return;
-    if (buffer->data)
+    if (buffer->data && buffer->data != buffer->whole)
         clReleaseMemObject(buffer->data);
     if (buffer->whole)
         clReleaseMemObject(buffer->whole);
@@ -115,6 +124,8 @@ int ts_ocl_guard_check(struct ts_ocl_buffer *buffer, const char *name, struct ts
     struct ts_ocl *ocl = buffer->ocl;
     int64_t at;
 
+    if (buffer->data == buffer->whole)
+        return 0;
     if (read_guard(buffer, 0, fault) < 0)
         return -1;
     at = ts_guard_find_last(ocl->guard_seen, ocl->guard_bytes);

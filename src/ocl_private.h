@@ -34,7 +34,7 @@ struct ts_ocl_kernel {
 
 struct ts_ocl_buffer {
     struct ts_ocl *ocl;
-    cl_mem whole, data;
+    cl_mem whole, data; /* the same one when there are no guards */
     size_t bytes;
 };
 

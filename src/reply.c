@@ -23,7 +23,7 @@ enum field_kind {
 
 #define VERB(verb) (1u << TS_JOB_##verb)
 #define ALL ((1u << TS_JOB_VERB_COUNT) - 1)
-#define WORK (VERB(PROVE) | VERB(TIME))
+#define WORK (VERB(PROVE) | VERB(TIME) | VERB(CHECK))
 
 /* object NULL: of the line itself. A field that is absent or null is checked only where it must be
  * there: `needed` of a verb's answer with status ok. */

@@ -20,6 +20,9 @@ void ts_bench_close(struct ts_bench *bench);
 /* Source text by digest; ts_bench_source returns NULL when it was never sent. */
 void ts_bench_add_source(struct ts_bench *bench, const char *digest, const char *text);
 const char *ts_bench_source(const struct ts_bench *bench, const char *digest);
+/* Forgets every buffer that no rig holds; those made from now on hold nothing yet, and have guards around
+ * them (plain: none). */
+void ts_bench_fresh_buffers(struct ts_bench *bench, bool plain);
 
 /* ---- a rig ---- */
 

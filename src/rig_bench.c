@@ -187,6 +187,13 @@ static int make_room(struct ts_bench *bench, int64_t bytes, struct ts_fault *fau
     return 0;
 }
 
+void ts_bench_fresh_buffers(struct ts_bench *bench, bool plain)
+{
+    while (drop_oldest_buffer(bench))
+        continue;
+    bench->plain = plain;
+}
+
 struct ts_pool_buffer *ts_bench_take(struct ts_bench *bench, const struct ts_job_arg *arg,
                                      struct ts_fault *fault)
 {
@@ -205,7 +212,7 @@ struct ts_pool_buffer *ts_bench_take(struct ts_bench *bench, const struct ts_job
     if (make_room(bench, bytes, fault) < 0)
         return NULL;
     made = ts_alloc(1, sizeof(*made));
-    made->buffer = ts_ocl_buffer_open(bench->ocl, bytes, fault);
+    made->buffer = ts_ocl_buffer_open(bench->ocl, bytes, !bench->plain, fault);
     if (!made->buffer) {
         free(made);
         return NULL;

@@ -33,6 +33,7 @@ struct ts_bench {
     size_t program_count, program_capacity;
     struct ts_pool_buffer **buffers;
     size_t buffer_count, buffer_capacity;
+    bool plain; /* buffers are made without guards */
     uint64_t tick;
 };
 

@@ -176,7 +176,9 @@ static int prepare(struct sweep *s, bool *from_part, struct ts_err *err)
         if (!s->filter)
             return -1;
     }
-    if (ts_sweep_choose_specs(s, err) < 0 || ts_sweep_check_selection(s, err) < 0 ||
+    if (ts_choose_specs(merged->specs, merged->spec_count, s->filter, merged->rows_file, &s->specs,
+                        &s->spec_count, err) < 0 ||
+        ts_choose_check(&merged->selection, s->specs, s->spec_count, err) < 0 ||
         ts_probe_load(&s->probe, err) < 0)
         return -1;
     for (size_t i = 0; i < s->results.run_count; i++) {

@@ -2,6 +2,7 @@
 #ifndef TS_SWEEP_PRIVATE_H
 #define TS_SWEEP_PRIVATE_H
 
+#include "choice.h"
 #include "crew.h"
 #include "probe.h"
 #include "signals.h"
@@ -85,13 +86,6 @@ struct sweep {
     struct ts_row_filter *filter; /* --rows, or NULL */
 };
 
-/* ---- sweep_specs.c ---- */
-/* Loads the SPECs of the command line, of --rows, or the built-in ones. */
-int ts_sweep_choose_specs(struct sweep *s, struct ts_err *err);
-/* A name of -s or --variant that no spec has is a slip of the pen; one that only some have
- * restricts those. */
-int ts_sweep_check_selection(const struct sweep *s, struct ts_err *err);
-
 /* ---- sweep_output.c ---- */
 /* Decides where the results go, before anything is measured, and opens the journal. from_part: the
  * journal there is to be gone on with. */
@@ -124,20 +118,6 @@ int ts_sweep_prove_job(struct sweep *s, const struct unit *unit, struct ts_job *
                        struct job_sources *sources, struct ts_err *err);
 int ts_sweep_time_job(struct sweep *s, size_t row, struct ts_job *job, struct job_sources *sources,
                       struct ts_err *err);
-
-/* ---- sweep_rows.c: --rows ---- */
-struct ts_row_filter *ts_row_filter_load(const char *path, const char *which, struct ts_err *err);
-void ts_row_filter_free(struct ts_row_filter *filter);
-/* Names of the benchmarks it holds; *count; owned by the filter. */
-char **ts_row_filter_benchmarks(struct ts_row_filter *filter, size_t *count);
-/* Restricts selection (a copy of the user's, emptied by the caller) to the axes and sizes of a
- * benchmark. */
-void ts_row_filter_select(const struct ts_row_filter *filter, const char *benchmark,
-                          struct ts_selection *selection);
-void ts_selection_clear(struct ts_selection *selection); /* frees what ts_row_filter_select made */
-bool ts_row_filter_admits(struct ts_row_filter *filter, const struct ts_row *row);
-/* After a device's plan: warns of rows of the file that the plan does not hold. */
-void ts_row_filter_tell_leftovers(struct ts_row_filter *filter, const struct sweep *s);
 
 /* ---- sweep_work.c: what both phases do with a reply ---- */
 /* Hires when there is no idle timing worker. -1 with err when workers cannot be had. */

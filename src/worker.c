@@ -338,12 +338,15 @@ static void serve_configuration(struct ts_worker *worker, const struct ts_job *j
     ts_rig_facts_init(&outcome.facts);
     if (job->verb == TS_JOB_PROVE)
         ts_worker_prove(worker, job, &outcome);
-    else
+    else if (job->verb == TS_JOB_TIME)
         ts_worker_time(worker, job, &outcome);
+    else
+        ts_worker_check(worker, job, &outcome);
     add_fault(line, &outcome.fault);
     ts_json_add_item(line, "geometry", ts_geometry_to_json(&outcome.facts.geometry));
     ts_json_add_item(line, "build", ts_build_to_json(&outcome.facts.build));
-    ts_json_add_item(line, "check", ts_check_to_json(&outcome.check));
+    if (job->verb != TS_JOB_CHECK)
+        ts_json_add_item(line, "check", ts_check_to_json(&outcome.check));
     if (job->verb == TS_JOB_TIME)
         add_visit(line, &outcome);
     add_spent(worker, line);
@@ -378,6 +381,7 @@ static void serve_job(struct ts_worker *worker, const struct ts_job *job)
         break;
     case TS_JOB_PROVE:
     case TS_JOB_TIME:
+    case TS_JOB_CHECK:
         serve_configuration(worker, job);
         break;
     case TS_JOB_VERB_COUNT:

@@ -35,7 +35,7 @@ struct ts_worker {
 /* The job in hand enters a stage: tells the parent, and books the time of the stage before. */
 void ts_worker_stage(struct ts_worker *worker, enum ts_stage stage);
 
-/* What a prove or time job found, for its `done` line. */
+/* What a prove, time or check job found, for its `done` line. */
 struct ts_outcome {
     struct ts_fault fault; /* status TS_OK: right */
     struct ts_rig_facts facts;
@@ -65,6 +65,8 @@ int ts_worker_prove_again(struct ts_worker *worker, struct ts_rig *rig,
 void ts_worker_prove(struct ts_worker *worker, const struct ts_job *job,
                      struct ts_outcome *outcome);
 void ts_worker_time(struct ts_worker *worker, const struct ts_job *job, struct ts_outcome *outcome);
+void ts_worker_check(struct ts_worker *worker, const struct ts_job *job,
+                     struct ts_outcome *outcome);
 
 /* Probe kernels: the clock audit and the ceilings. -1 with the fault. */
 int ts_worker_audit(struct ts_worker *worker, const struct ts_code *code, struct ts_clock *clock,

@@ -127,7 +127,7 @@ int ts_worker_audit(struct ts_worker *worker, const struct ts_code *code, struct
     struct ts_clock_samples samples = {empty, empty_host_ns, EMPTY_LAUNCHES,
                                        busy,  busy_host_ns,  BUSY_LAUNCHES};
     struct ts_ocl_buffer *out =
-        ts_ocl_buffer_open(worker->ocl, PROBE_ITEMS * (int64_t)sizeof(uint32_t), fault);
+        ts_ocl_buffer_open(worker->ocl, PROBE_ITEMS * (int64_t)sizeof(uint32_t), true, fault);
     int result = -1;
 
     if (out && sample_empty(worker, code, out, empty, empty_host_ns, fault) == 0 &&
@@ -206,14 +206,14 @@ static int peak_copy(struct ts_worker *worker, const struct ts_code *code, doubl
 {
     int64_t bytes = copy_bytes(worker);
     uint64_t n4 = (uint64_t)bytes / 16;
-    struct ts_ocl_buffer *src = ts_ocl_buffer_open(worker->ocl, bytes, fault), *dst = NULL;
+    struct ts_ocl_buffer *src = ts_ocl_buffer_open(worker->ocl, bytes, true, fault), *dst = NULL;
     struct ts_worker_probe probe = {0};
     float one = 1.0f;
     double ns;
     int result = -1;
 
     if (src)
-        dst = ts_ocl_buffer_open(worker->ocl, bytes, fault);
+        dst = ts_ocl_buffer_open(worker->ocl, bytes, true, fault);
     if (!dst || ts_ocl_buffer_fill(src, &one, sizeof(one), fault) < 0 ||
         ts_ocl_buffer_fill(dst, &one, sizeof(one), fault) < 0 ||
         ts_worker_probe_open(worker, &probe, code, code->options, "probe_copy", fault) < 0)
@@ -274,7 +274,7 @@ static int try_width(struct ts_worker *worker, const struct ts_code *code,
     int64_t items = ts_worker_units(worker) * (ts_worker_is_cpu(worker) ? 256 : 8192);
     char *options = ts_printf("%s -D%s=%d -DPROBE_FMA_ROUNDS=%d", code->options, kind->define,
                               width, FMA_ROUNDS);
-    struct ts_ocl_buffer *out = ts_ocl_buffer_open(worker->ocl, items * 4, fault);
+    struct ts_ocl_buffer *out = ts_ocl_buffer_open(worker->ocl, items * 4, true, fault);
     struct ts_worker_probe probe = {0};
     float a = 0.5f, b = 0.25f;
     double ns;

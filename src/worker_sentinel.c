@@ -39,8 +39,8 @@ static int open_copy(struct ts_worker *worker, struct ts_sentinel *sentinel,
     while (memory > 0 && bytes > memory / 32)
         bytes /= 2;
     n4 = (uint64_t)bytes / 16;
-    sentinel->src = ts_ocl_buffer_open(worker->ocl, bytes, fault);
-    sentinel->dst = sentinel->src ? ts_ocl_buffer_open(worker->ocl, bytes, fault) : NULL;
+    sentinel->src = ts_ocl_buffer_open(worker->ocl, bytes, true, fault);
+    sentinel->dst = sentinel->src ? ts_ocl_buffer_open(worker->ocl, bytes, true, fault) : NULL;
     if (!sentinel->dst || ts_ocl_buffer_fill(sentinel->src, &one, sizeof(one), fault) < 0 ||
         ts_worker_probe_open(worker, probe, code, code->options, "probe_copy", fault) < 0)
         return -1;
@@ -62,7 +62,7 @@ static int open_fma(struct ts_worker *worker, struct ts_sentinel *sentinel,
     int result = -1;
 
     probe->global = ts_worker_units(worker) * (ts_worker_is_cpu(worker) ? 64 : 1024);
-    sentinel->out = ts_ocl_buffer_open(worker->ocl, probe->global * 4, fault);
+    sentinel->out = ts_ocl_buffer_open(worker->ocl, probe->global * 4, true, fault);
     if (sentinel->out) {
         int64_t global = probe->global;
         result = ts_worker_probe_open(worker, probe, code, options, "probe_fma", fault);

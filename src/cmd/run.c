@@ -1,8 +1,7 @@
 /* run.c: `tilesweep run`: options into struct ts_sweep_options; the engine does the rest. */
-#include "../cli.h"
-#include "../file.h"
 #include "../sweep.h"
 #include "cmd.h"
+#include "selection.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -11,90 +10,10 @@
 /* The options as the parser fills them. Lists own their arrays, not the words (they lie in argv).
  */
 struct run_options {
+    struct ts_chosen chosen; /* first: selection.h */
     struct ts_sweep_options sweep;
-    struct ts_cli_list devices, context, variants;
-    size_t set_capacity, size_capacity;
-    char *variant_words; /* copies of the --variant values, cut at commas */
-    char *rows_file;     /* copy of the --rows value, cut at its last colon */
+    struct ts_cli_list devices, context;
 };
-
-static int take_set(void *target, const char *value, struct ts_err *err)
-{
-    struct run_options *o = target;
-    struct ts_selection *s = &o->sweep.selection;
-    struct ts_axis axis = {0};
-    if (ts_axis_parse(&axis, value, err) < 0)
-        return -1;
-    for (size_t i = 0; i < s->set_count; i++)
-        if (!strcmp(s->sets[i].name, axis.name)) {
-            ts_axis_free(&s->sets[i]);
-            s->sets[i] = axis;
-            return 0;
-        }
-    TS_GROW(s->sets, s->set_count, o->set_capacity);
-    s->sets[s->set_count++] = axis;
-    return 0;
-}
-
-static int take_size(void *target, const char *value, struct ts_err *err)
-{
-    struct run_options *o = target;
-    struct ts_selection *s = &o->sweep.selection;
-    struct ts_values size = {0};
-    if (ts_size_parse(&size, value, err) < 0)
-        return -1;
-    TS_GROW(s->sizes, s->size_count, o->size_capacity);
-    s->sizes[s->size_count++] = size;
-    return 0;
-}
-
-/* NAME[,NAME]...; every --variant adds to the list. The names lie in one growing string of our own,
- * so they are only pointed to once all options are read (link_variants). */
-static int take_variants(void *target, const char *value, struct ts_err *err)
-{
-    struct run_options *o = target;
-    if (!value[0] || value[0] == ',' || value[strlen(value) - 1] == ',' || strstr(value, ",,"))
-        return ts_err_set(err, TS_EXIT_USAGE, "expected NAME[,NAME]..., got \"%s\"", value);
-    char *joined =
-        o->variant_words ? ts_printf("%s,%s", o->variant_words, value) : ts_strdup(value);
-    free(o->variant_words);
-    o->variant_words = joined;
-    return 0;
-}
-
-static void link_variants(struct run_options *o)
-{
-    char *rest = NULL;
-    for (char *name = o->variant_words ? strtok_r(o->variant_words, ",", &rest) : NULL; name;
-         name = strtok_r(NULL, ",", &rest)) {
-        TS_GROW(o->variants.items, o->variants.count, o->variants.capacity);
-        o->variants.items[o->variants.count++] = name;
-    }
-    o->sweep.selection.variants = o->variants.items;
-    o->sweep.selection.variant_count = o->variants.count;
-}
-
-/* FILE[:best|failed|suspects]. A file whose name ends so wins over the reading as a selection. */
-static int take_rows(void *target, const char *value, struct ts_err *err)
-{
-    static const char *const which[] = {"best", "failed", "suspects"};
-    struct run_options *o = target;
-    free(o->rows_file);
-    o->rows_file = ts_strdup(value);
-    o->sweep.rows_file = o->rows_file;
-    o->sweep.rows_which = NULL;
-    char *colon = strrchr(o->rows_file, ':');
-    if (!colon || ts_file_exists(value))
-        return 0;
-    for (size_t i = 0; i < TS_COUNT(which); i++)
-        if (!strcmp(colon + 1, which[i])) {
-            o->sweep.rows_which = which[i];
-            *colon = '\0';
-            return 0;
-        }
-    return ts_err_set(err, TS_EXIT_USAGE,
-                      "expected FILE, FILE:best, FILE:failed or FILE:suspects, got \"%s\"", value);
-}
 
 /* "1%", "0.5%". */
 static int take_precision(void *target, const char *value, struct ts_err *err)
@@ -123,19 +42,19 @@ static const struct ts_option options[] = {
     {"output", 'o', "FILE", TS_OPTION_TEXT, AT(sweep.output),
      .help = "where the results go (default results/local/BENCHMARK-DEVICE-TIME.json); '-' is "
              "standard output, and the table then goes to standard error"},
-    {"set", 's', "NAME=V[,V]...", TS_OPTION_CALL, .call = take_set,
+    {"set", 's', "NAME=V[,V]...", TS_OPTION_CALL, .call = ts_chosen_set,
      .help = "restrict or replace an axis: TX=8,16  TX=8:64:8 (stop included)  TX=8:128:x2; "
              "repeatable"},
-    {"size", 0, "NAME=V,NAME=V...", TS_OPTION_CALL, .call = take_size,
+    {"size", 0, "NAME=V,NAME=V...", TS_OPTION_CALL, .call = ts_chosen_size,
      .help = "time this size instead of the spec's; repeatable"},
-    {"rows", 0, "FILE[:WHICH]", TS_OPTION_CALL, .call = take_rows,
+    {"rows", 0, "FILE[:WHICH]", TS_OPTION_CALL, .call = ts_chosen_rows,
      .help = "only the configurations that a results file or a comparison names, with their "
              "sizes; WHICH: best, failed, suspects (of a comparison)"},
-    {"variant", 0, "NAME[,NAME]...", TS_OPTION_CALL, .call = take_variants,
+    {"variant", 0, "NAME[,NAME]...", TS_OPTION_CALL, .call = ts_chosen_variants,
      .help = "only these variants, and the baseline"},
-    {"no-baseline", 0, NULL, TS_OPTION_FLAG, AT(sweep.selection.no_baseline),
+    {"no-baseline", 0, NULL, TS_OPTION_FLAG, AT(chosen.selection.no_baseline),
      .help = "leave the baseline out when --variant does not name it"},
-    {"quick", 0, NULL, TS_OPTION_FLAG, AT(sweep.selection.quick),
+    {"quick", 0, NULL, TS_OPTION_FLAG, AT(chosen.selection.quick),
      .help = "the spec's quick sizes and axes, 3 visits of 3 samples: an answer in seconds"},
     {"budget", 0, "T", TS_OPTION_DURATION, AT(sweep.budget_ns),
      .help = "wall-clock limit of the whole run (90s, 10m), shared evenly over cases; what is not "
@@ -203,18 +122,9 @@ static const struct ts_cli cli = {
 
 static void free_options(struct run_options *o)
 {
-    struct ts_selection *s = &o->sweep.selection;
-    for (size_t i = 0; i < s->set_count; i++)
-        ts_axis_free(&s->sets[i]);
-    for (size_t i = 0; i < s->size_count; i++)
-        ts_values_free(&s->sizes[i]);
-    free(s->sets);
-    free(s->sizes);
+    ts_chosen_free(&o->chosen);
     ts_cli_list_free(&o->devices);
     ts_cli_list_free(&o->context);
-    ts_cli_list_free(&o->variants);
-    free(o->variant_words);
-    free(o->rows_file);
 }
 
 static int run(int argc, char **argv, struct ts_err *err)
@@ -223,7 +133,10 @@ static int run(int argc, char **argv, struct ts_err *err)
     struct ts_cli_args args;
     int status = ts_cli_parse(&cli, argc, argv, &o, &args, err);
     if (status == 0) {
-        link_variants(&o);
+        ts_chosen_finish(&o.chosen);
+        o.sweep.selection = o.chosen.selection;
+        o.sweep.rows_file = o.chosen.rows_file;
+        o.sweep.rows_which = o.chosen.rows_which;
         o.sweep.specs = args.items;
         o.sweep.spec_count = args.count;
         o.sweep.devices = o.devices.items;

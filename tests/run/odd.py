@@ -234,8 +234,8 @@ def disturbed_visits_are_made_again(sweep):
     child.wait()
     dropped = sum(line["drop"]["visits"] for line in harness.load_journal(part) if "drop" in line)
     told = sum(1 for line in harness.load_journal(part) if "visit" in line)
-    harness.run(sweep.resuming("-q", file=part[:-5]), sweep.env, sweep.folder).expect_status(0)
-    (run,) = load_results(part[:-5])["runs"]
+    sweep.resume("-q", worker=worker).expect_status(0)
+    (run,) = load_results(sweep.file)["runs"]
     expect(dropped > 0 and told > dropped and run["sentinel"], f"{told} visits, {dropped} dropped")
 
 

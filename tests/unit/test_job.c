@@ -74,6 +74,8 @@ static void test_round_trips(void **state)
                       "\"audit\":true," CODE "}");
     expect_round_trip("{\"job\":2,\"do\":\"open\",\"platform\":1,\"device\":0,\"audit\":false}");
     expect_round_trip("{\"job\":3,\"do\":\"peaks\"," CODE "}");
+    expect_round_trip("{\"job\":5,\"do\":\"check\"," CODE ",\"seed\":1,\"instances\":[" INSTANCE
+                      "]}");
     expect_round_trip(prove_line);
     expect_round_trip("{\"job\":41,\"do\":\"prove\"," CODE "," NUMBERS ",\"reference\":{" CODE
                       ",\"instances\":[" INSTANCE "]},\"instances\":[" INSTANCE "]}");

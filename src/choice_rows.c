@@ -1,12 +1,13 @@
-/* sweep_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file, or
- * a comparison, names. */
+/* choice_rows.c: --rows FILE[:best|failed|suspects]: only the configurations that a results file,
+ * or a comparison, names. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "choice.h"
 #include "place.h"
 #include "row_json.h"
 #include "row_map.h"
-#include "sweep_private.h"
+#include "store.h"
 #include "verdict.h"
 
 struct ts_row_filter {
@@ -282,34 +283,30 @@ bool ts_row_filter_admits(struct ts_row_filter *filter, const struct ts_row *row
 
 #define LEFTOVERS_NAMED 3
 
-static bool has_spec(const struct sweep *s, const char *benchmark)
+static bool has_spec(struct ts_spec *const *specs, size_t count, const char *benchmark)
 {
-    for (size_t i = 0; i < s->spec_count; i++) {
-        if (!strcmp(s->specs[i]->name, benchmark))
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(specs[i]->name, benchmark))
             return true;
     }
     return false;
 }
 
-void ts_row_filter_tell_leftovers(struct ts_row_filter *filter, const struct sweep *s)
+size_t ts_row_filter_leftovers(struct ts_row_filter *filter, struct ts_spec *const *specs,
+                               size_t count, struct ts_text *named)
 {
-    struct ts_text named = {0};
     size_t left = 0;
 
     for (size_t i = 0; i < filter->row_count; i++) {
-        if (filter->met[i] || !has_spec(s, filter->rows[i]->benchmark))
+        if (filter->met[i] || !has_spec(specs, count, filter->rows[i]->benchmark))
             continue;
         if (left++ < LEFTOVERS_NAMED) {
-            ts_text_puts(&named, "\n  ");
-            ts_row_key(filter->rows[i], &named);
+            ts_text_puts(named, "\n  ");
+            ts_row_key(filter->rows[i], named);
         }
     }
     if (left > LEFTOVERS_NAMED)
-        ts_text_printf(&named, "\n  and %zu more", left - LEFTOVERS_NAMED);
-    if (left > 0)
-        ts_progress_say(s->progress,
-                        "warning: --rows %s: %zu of its rows are no configuration here:%s",
-                        s->options->rows_file, left, named.text);
+        ts_text_printf(named, "\n  and %zu more", left - LEFTOVERS_NAMED);
     memset(filter->met, 0, filter->row_count * sizeof(*filter->met)); /* the next device's plan */
-    ts_text_free(&named);
+    return left;
 }
