@@ -224,7 +224,41 @@ static void add_control_rows(const struct ts_compare_device *d, struct ts_text *
                                            "environment");
 }
 
-void ts_compare_control_words(const struct ts_compare *compare, size_t device, struct ts_text *out)
+/* Median over the looks of a side's runs; NaN without any. fma: the multiply-add kernel's. */
+static double sentinel_ns(const struct ts_compare *compare, size_t device, enum ts_side side,
+                          bool fma)
+{
+    double *ns = NULL, median = NAN;
+    size_t count = 0, capacity = 0;
+    for (size_t r = 0; r < compare->run_count; r++) {
+        const struct ts_compare_run *run = &compare->runs[r];
+        for (size_t i = 0; i < run->run->sentinel.count; i++) {
+            const struct ts_sentinel_point *point = &run->run->sentinel.points[i];
+            if (run->device != device || run->side != side || point->excursion)
+                continue;
+            TS_GROW(ns, count, capacity);
+            ns[count++] = (double)(fma ? point->fma_ns : point->copy_ns);
+        }
+    }
+    if (count > 0)
+        median = ts_median(ns, count);
+    free(ns);
+    return median;
+}
+
+/* The sentinel is two rows: told beside the control, too few to take its place. */
+static void add_sentinel(const struct ts_compare *compare, size_t device, struct ts_text *out)
+{
+    double copy =
+        sentinel_ns(compare, device, TS_NEW, false) / sentinel_ns(compare, device, TS_BASE, false);
+    double fma =
+        sentinel_ns(compare, device, TS_NEW, true) / sentinel_ns(compare, device, TS_BASE, true);
+    if (isfinite(copy) && isfinite(fma) && copy > 0.0 && fma > 0.0)
+        ts_text_printf(out, "; the sentinel's copy moved by %+.1f %%, its multiply-add by %+.1f %%",
+                       percent(log(copy)), percent(log(fma)));
+}
+
+static void add_control(const struct ts_compare *compare, size_t device, struct ts_text *out)
 {
     const struct ts_compare_device *d = &compare->devices[device];
     const struct ts_judge_group *g = &d->group;
@@ -255,6 +289,12 @@ void ts_compare_control_words(const struct ts_compare *compare, size_t device, s
                        "; they spread %.1f times wider than their visits say, so every "
                        "interval is as much wider",
                        g->scale);
+}
+
+void ts_compare_control_words(const struct ts_compare *compare, size_t device, struct ts_text *out)
+{
+    add_control(compare, device, out);
+    add_sentinel(compare, device, out);
 }
 
 static void add_weakest(const struct ts_compare *compare, struct ts_text *out)

@@ -19,40 +19,20 @@ struct compare_options {
     int verbose;
 };
 
-/* "5%", "5 %" and "0.05" are the same share; above 0 and at most `most`. */
-static int parse_share(const char *text, double most, double *share, struct ts_err *err)
-{
-    char *end;
-    double value = strtod(text, &end);
-    bool digit = text[0] == '.' || (text[0] >= '0' && text[0] <= '9');
-    while (*end == ' ')
-        end++;
-    if (digit && *end == '%') {
-        value /= 100.0;
-        end++;
-    }
-    if (!digit || *end || strpbrk(text, "xXpP") || !(value > 0.0) || value > most)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "expected a share such as 5%% or 0.05, at most %g%%, got \"%s\"",
-                          100.0 * most, text);
-    *share = value;
-    return 0;
-}
-
 static int take_threshold(void *target, const char *value, struct ts_err *err)
 {
-    return parse_share(value, 10.0, &((struct compare_options *)target)->compare.threshold, err);
+    return ts_share_parse(value, 10.0, &((struct compare_options *)target)->compare.threshold, err);
 }
 
 static int take_fdr(void *target, const char *value, struct ts_err *err)
 {
-    return parse_share(value, 0.5, &((struct compare_options *)target)->compare.fdr, err);
+    return ts_share_parse(value, 0.5, &((struct compare_options *)target)->compare.fdr, err);
 }
 
 static int take_power(void *target, const char *value, struct ts_err *err)
 {
-    return parse_share(value, 10.0, &((struct compare_options *)target)->compare.require_power,
-                       err);
+    return ts_share_parse(value, 10.0, &((struct compare_options *)target)->compare.require_power,
+                          err);
 }
 
 static int take_fail_on(void *target, const char *value, struct ts_err *err)
