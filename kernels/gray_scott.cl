@@ -1,5 +1,5 @@
-/* gray_scott.cl: one explicit Euler step of Gray-Scott reaction-diffusion on a periodic grid,
- * plain and staged in local memory. Two chemicals a and b:
+/* gray_scott.cl: explicit Euler steps of Gray-Scott reaction-diffusion on a periodic grid, plain,
+ * staged in local memory, and several steps fused in one launch. Two chemicals a and b:
  *
  *   a += dt * (da * lap(a) - a*b*b + f * (1 - a))
  *   b += dt * (db * lap(b) + a*b*b - (f + k) * b)
@@ -9,22 +9,23 @@
  * the axes (Fornberg 1988, table 1). BOX 1 (DIM 2, RADIUS 1): the isotropic (1 4 1; 4 -20 4; 1 4
  * 1)/6 instead.
  *
- * A work-group of LX x LY x LZ work-items owns LX*VEC x LY x LZ cells: each work-item VEC
- * neighbouring cells along x (one vector, "cells" below). Right on every grid of 1 x 1 x 1 and
- * larger: whatever lies outside is the periodic image, also where the radius or the tile is larger
- * than the grid or VEC does not divide its width.
+ * Each work-item owns VEC neighbouring cells along x (one vector, "cells" below). Right on every
+ * grid of 1 x 1 x 1 and larger: whatever lies outside is the periodic image, also where the radius
+ * or the tile is larger than the grid or VEC does not divide its width.
  *
- * DIM, RADIUS, BOX, LX, LY, LZ, VEC (1 or 4); the local variant also has PAD: unused cells
- * (vectors where VEC is 4) after each line of the tile, against bank conflicts. */
+ * Variants naive and local: DIM, RADIUS, BOX, LX, LY, LZ, VEC (1, 2 or 4), ROWS. A work-group of LX
+ * x LY x LZ work-items owns LX*VEC x LY*ROWS x LZ cells, each work-item ROWS neighbouring rows. The
+ * local variant also has PAD: unused cells (vectors where VEC is above 1) after each line of the
+ * tile, against bank conflicts. Variants fused and fused3d: see there. */
 
-#include "cells.clh"
-
-#if VEC == 4
-#define HALO_X 1 /* in vectors: one on either side holds any radius */
-#else
-#define HALO_X RADIUS
+#ifndef VEC
+#define VEC 4
 #endif
+#include "cells.clh"
+#include "periodic_cells.clh"
 
+/* A halo along x is in vectors. */
+#define HALO_X ((RADIUS + VEC - 1) / VEC)
 #define HALO_Y RADIUS
 #if DIM == 3
 #define HALO_Z RADIUS
@@ -38,25 +39,21 @@
 #if RADIUS == 1
 #define WEIGHT_0 (-2.0f)
 #define WEIGHT_1 1.0f
-#define WEIGHTS WEIGHT_1
 #elif RADIUS == 2
 #define WEIGHT_0 (-5.0f / 2)
 #define WEIGHT_1 (4.0f / 3)
 #define WEIGHT_2 (-1.0f / 12)
-#define WEIGHTS WEIGHT_1, WEIGHT_2
 #elif RADIUS == 3
 #define WEIGHT_0 (-49.0f / 18)
 #define WEIGHT_1 (3.0f / 2)
 #define WEIGHT_2 (-3.0f / 20)
 #define WEIGHT_3 (1.0f / 90)
-#define WEIGHTS WEIGHT_1, WEIGHT_2, WEIGHT_3
 #elif RADIUS == 4
 #define WEIGHT_0 (-205.0f / 72)
 #define WEIGHT_1 (8.0f / 5)
 #define WEIGHT_2 (-1.0f / 5)
 #define WEIGHT_3 (8.0f / 315)
 #define WEIGHT_4 (-1.0f / 560)
-#define WEIGHTS WEIGHT_1, WEIGHT_2, WEIGHT_3, WEIGHT_4
 #else
 #error "RADIUS is 1, 2, 3 or 4"
 #endif
@@ -66,12 +63,45 @@ struct grid {
     int w, h, d;
 };
 
-struct rates {
-    float da, db, f, k, dt;
+/* A step with the cell's own part of the Laplacian gathered into one factor, which saves a third of
+ * its operations: new a = feed + keep_a * a + side_a * sides(a) - dt * a*b*b, and the same for b,
+ * where sides is the Laplacian without the cell itself. */
+struct model {
+    float keep_a, keep_b, side_a, side_b, feed, dt;
 };
 
+static struct model model_of(float da, float db, float f, float k, float dt)
+{
+#if BOX == 1
+    const float centre = -20.0f / 6, side = 1.0f / 6;
+#else
+    const float centre = DIM * WEIGHT_0, side = 1.0f;
+#endif
+    struct model m;
+    m.keep_a = 1.0f + dt * (centre * da - f);
+    m.keep_b = 1.0f + dt * (centre * db - (f + k));
+    m.side_a = dt * da * side;
+    m.side_b = dt * db * side;
+    m.feed = dt * f;
+    m.dt = dt;
+    return m;
+}
+
+struct pair {
+    cells a, b;
+};
+
+static struct pair react(cells a, cells b, cells sides_a, cells sides_b, struct model m)
+{
+    const cells abb = a * b * b;
+    struct pair next;
+    next.a = m.side_a * sides_a + (m.keep_a * a + m.feed) - m.dt * abb;
+    next.b = m.side_b * sides_b + m.keep_b * b + m.dt * abb;
+    return next;
+}
+
 /* The cells at distance k to the west and to the east, summed. west and east are the vectors beside
- * mid. */
+ * mid; where VEC is 2, also those beyond. */
 #if VEC == 4
 static cells beside_1(cells west, cells mid, cells east)
 {
@@ -96,54 +126,44 @@ static cells beside_4(cells west, cells mid, cells east)
 }
 #endif
 #define BESIDE(k, AT, y) beside_##k(AT(-1, y, 0), AT(0, y, 0), AT(1, y, 0))
+#elif VEC == 2
+static cells beside_odd(cells west, cells near_west, cells near_east, cells east)
+{
+    return (float2)(west.y + near_east.y, near_west.x + east.x);
+}
+#define BESIDE(k, AT, y) BESIDE_##k(AT, y)
+#define BESIDE_1(AT, y) beside_odd(AT(-1, y, 0), AT(0, y, 0), AT(0, y, 0), AT(1, y, 0))
+#define BESIDE_2(AT, y) (AT(-1, y, 0) + AT(1, y, 0))
+#define BESIDE_3(AT, y) beside_odd(AT(-2, y, 0), AT(-1, y, 0), AT(1, y, 0), AT(2, y, 0))
+#define BESIDE_4(AT, y) (AT(-2, y, 0) + AT(2, y, 0))
 #else
 #define BESIDE(k, AT, y) (AT(-k, y, 0) + AT(k, y, 0))
 #endif
 
-/* The Laplacian by AT(x, y, z), which gives the cells so many vectors, rows and planes away. */
+/* The Laplacian without the cell itself by AT(x, y, z), which gives the cells so many vectors, rows
+ * and planes away. */
 #if DIM == 3
 #define ACROSS(k, AT) (AT(0, -k, 0) + AT(0, k, 0) + AT(0, 0, -k) + AT(0, 0, k))
 #else
 #define ACROSS(k, AT) (AT(0, -k, 0) + AT(0, k, 0))
 #endif
 #define TERM(k, AT) (WEIGHT_##k * (BESIDE(k, AT, 0) + ACROSS(k, AT)))
-#define CENTRE(AT) ((DIM * WEIGHT_0) * AT(0, 0, 0))
 
 #if BOX == 1
 #if DIM != 2 || RADIUS != 1
 #error "BOX needs DIM 2 and RADIUS 1"
 #endif
-#define LAPLACIAN(AT)                                                                              \
-    ((4.0f * (BESIDE(1, AT, 0) + ACROSS(1, AT)) + (BESIDE(1, AT, -1) + BESIDE(1, AT, 1)) -         \
-      20.0f * AT(0, 0, 0)) *                                                                       \
-     (1.0f / 6.0f))
+#define SIDES(AT)                                                                                  \
+    (4.0f * (BESIDE(1, AT, 0) + ACROSS(1, AT)) + (BESIDE(1, AT, -1) + BESIDE(1, AT, 1)))
 #elif RADIUS == 1
-#define LAPLACIAN(AT) (CENTRE(AT) + TERM(1, AT))
+#define SIDES(AT) TERM(1, AT)
 #elif RADIUS == 2
-#define LAPLACIAN(AT) (CENTRE(AT) + TERM(1, AT) + TERM(2, AT))
+#define SIDES(AT) (TERM(1, AT) + TERM(2, AT))
 #elif RADIUS == 3
-#define LAPLACIAN(AT) (CENTRE(AT) + TERM(1, AT) + TERM(2, AT) + TERM(3, AT))
+#define SIDES(AT) (TERM(1, AT) + TERM(2, AT) + TERM(3, AT))
 #else
-#define LAPLACIAN(AT) (CENTRE(AT) + TERM(1, AT) + TERM(2, AT) + TERM(3, AT) + TERM(4, AT))
+#define SIDES(AT) (TERM(1, AT) + TERM(2, AT) + TERM(3, AT) + TERM(4, AT))
 #endif
-
-/* i modulo n where -n <= i < 2n: without a branch, so that loads need not wait for each other. */
-static int wrap_once(int i, int n)
-{
-    i = i < 0 ? i + n : i;
-    return i >= n ? i - n : i;
-}
-
-/* i modulo n for any i; the division is kept off the common path. */
-static int wrap(int i, int n)
-{
-    i = wrap_once(i, n);
-    if (i < 0 || i >= n) {
-        i %= n;
-        i = i < 0 ? i + n : i;
-    }
-    return i;
-}
 
 /* Row y of plane z of the periodic extension of src. */
 static __global const float *row_at(__global const float *src, int y, int z, struct grid g)
@@ -151,83 +171,81 @@ static __global const float *row_at(__global const float *src, int y, int z, str
     return src + ((size_t)wrap(z, g.d) * (size_t)g.h + (size_t)wrap(y, g.h)) * (size_t)g.w;
 }
 
-#include "periodic_cells.clh"
-
-struct pair {
-    cells a, b;
-};
-
-/* The new cells from the old ones and their Laplacians. */
-static struct pair react(cells a, cells b, cells lap_a, cells lap_b, struct rates r)
+/* Those of the work-item's cells that lie inside the grid: x in cells. */
+static void store_pair(__global float *a_out, __global float *b_out, int x, int y, int z,
+                       struct grid g, struct pair next)
 {
-    const cells abb = a * b * b;
-    struct pair next;
-    next.a = a + r.dt * (r.da * lap_a - abb + r.f * (1.0f - a));
-    next.b = b + r.dt * (r.db * lap_b + abb - (r.f + r.k) * b);
-    return next;
+    const size_t start = ((size_t)z * (size_t)g.h + (size_t)y) * (size_t)g.w;
+    if (x < g.w && y < g.h && z < g.d) {
+        store_cells(a_out + start, x, g.w, next.a);
+        store_cells(b_out + start, x, g.w, next.b);
+    }
 }
+
+#if defined(VARIANT_naive) || defined(VARIANT_local)
 
 /* Does the work-group's tile with its halo lie inside the grid, whole vectors in every row? The
  * same answer for all work-items of the group. */
 static int group_is_inside(struct grid g)
 {
     const int x = (int)get_group_id(0) * (LX * VEC);
-    const int y = (int)get_group_id(1) * LY;
+    const int y = (int)get_group_id(1) * (LY * ROWS);
     const int z = (int)get_group_id(2) * LZ;
     return g.w % VEC == 0 && x >= HALO_X * VEC && x + (LX + HALO_X) * VEC <= g.w && y >= HALO_Y &&
-           y + LY + HALO_Y <= g.h && z >= HALO_Z && z + LZ + HALO_Z <= g.d;
+           y + LY * ROWS + HALO_Y <= g.h && z >= HALO_Z && z + LZ + HALO_Z <= g.d;
 }
+
+#endif
 
 #ifdef VARIANT_naive
 
 /* Where all neighbours lie inside the grid. p: the cells themselves; row and plane: vectors from
  * one to the next. */
-static cells laplacian_inside(__global const cells *p, long row, long plane)
+static cells sides_inside(__global const cells *p, long row, long plane)
 {
 #define INSIDE(i, j, k) p[(i) + (j)*row + (k)*plane]
-    return LAPLACIAN(INSIDE);
+    return SIDES(INSIDE);
 }
 
 /* On the rim of a grid of whole vectors that is no smaller than the halo. p: the grid; x in
  * vectors. */
-static cells laplacian_rim(__global const cells *p, int x, int y, int z, struct grid g, long row,
-                           long plane)
+static cells sides_rim(__global const cells *p, int x, int y, int z, struct grid g, long row,
+                       long plane)
 {
 #define RIM(i, j, k)                                                                               \
     p[wrap_once(z + (k), g.d) * plane + wrap_once(y + (j), g.h) * row +                            \
       wrap_once(x + (i), (int)row)]
-    return LAPLACIAN(RIM);
+    return SIDES(RIM);
 }
 
 /* On any grid; x in cells. The loops stay loops: this is rarely used and should be small. */
-#if BOX == 1
-static cells laplacian_anywhere(__global const float *src, int x, int y, int z, struct grid g)
+static cells sides_anywhere(__global const float *src, int x, int y, int z, struct grid g)
 {
-    cells across = (cells)(0.0f), corners = (cells)(0.0f);
-    for (int j = -1; j <= 1; j++) {
-        __global const float *row = row_at(src, y + j, z, g);
 #define IN_ROW(i, j, k) load_cells(row, x + (i)*VEC, g.w)
-        const cells beside = BESIDE(1, IN_ROW, 0);
-        across += j == 0 ? 4.0f * beside - 20.0f * IN_ROW(0, 0, 0) : 4.0f * IN_ROW(0, 0, 0);
-        corners += j == 0 ? (cells)(0.0f) : beside;
-    }
-    return (across + corners) * (1.0f / 6.0f);
-}
-#else
-static cells laplacian_anywhere(__global const float *src, int x, int y, int z, struct grid g)
-{
-    const float weight[] = {WEIGHTS};
     __global const float *row = row_at(src, y, z, g);
-#define IN_ROW(i, j, k) load_cells(row, x + (i)*VEC, g.w)
-    cells sum = CENTRE(IN_ROW) + WEIGHT_1 * BESIDE(1, IN_ROW, 0);
+#if BOX == 1
+    cells across = 4.0f * BESIDE(1, IN_ROW, 0), corners = (cells)(0.0f);
+    for (int j = -1; j <= 1; j += 2) {
+        row = row_at(src, y + j, z, g);
+        across += 4.0f * IN_ROW(0, 0, 0);
+        corners += BESIDE(1, IN_ROW, 0);
+    }
+    return across + corners;
+#else
+    cells sum = WEIGHT_1 * BESIDE(1, IN_ROW, 0);
+    float weight[RADIUS];
+    weight[0] = WEIGHT_1;
 #if RADIUS >= 2
     sum += WEIGHT_2 * BESIDE(2, IN_ROW, 0);
+    weight[1] = WEIGHT_2;
 #endif
 #if RADIUS >= 3
     sum += WEIGHT_3 * BESIDE(3, IN_ROW, 0);
+    weight[2] = WEIGHT_3;
 #endif
 #if RADIUS >= 4
     sum += WEIGHT_4 * BESIDE(4, IN_ROW, 0);
+    weight[3] = WEIGHT_4;
 #endif
     for (int k = 1; k <= RADIUS; k++) {
         cells across = load_cells(row_at(src, y - k, z, g), x, g.w) +
@@ -239,8 +257,19 @@ static cells laplacian_anywhere(__global const float *src, int x, int y, int z, 
         sum += weight[k - 1] * across;
     }
     return sum;
-}
 #endif
+}
+
+/* One row of a work-item's cells on any grid; x in cells. */
+static void step_anywhere(__global const float *a_in, __global const float *b_in,
+                          __global float *a_out, __global float *b_out, int x, int y, int z,
+                          struct grid g, struct model m)
+{
+    const cells a = load_cells(row_at(a_in, y, z, g), x, g.w);
+    const cells b = load_cells(row_at(b_in, y, z, g), x, g.w);
+    store_pair(a_out, b_out, x, y, z, g,
+               react(a, b, sides_anywhere(a_in, x, y, z, g), sides_anywhere(b_in, x, y, z, g), m));
+}
 
 __kernel __attribute__((reqd_work_group_size(LX, LY, LZ))) void
 gray_scott_naive(__global const float *restrict a_in, __global const float *restrict b_in,
@@ -248,39 +277,46 @@ gray_scott_naive(__global const float *restrict a_in, __global const float *rest
                  int d, float da, float db, float f, float k, float dt)
 {
     const struct grid g = {w, h, d};
-    const struct rates r = {da, db, f, k, dt};
+    const struct model m = model_of(da, db, f, k, dt);
     const long row = w / VEC;
     const long plane = row * h;
-    const size_t i = get_global_id(2) * (size_t)plane + get_global_id(1) * (size_t)row +
-                     get_global_id(0); /* in vectors */
+    const int x = (int)get_global_id(0);
+    const int y = (int)get_global_id(1) * ROWS;
+    const int z = (int)get_global_id(2);
+    const size_t first = (size_t)z * (size_t)plane + (size_t)y * (size_t)row + (size_t)x;
     __global const cells *a = (__global const cells *)a_in;
     __global const cells *b = (__global const cells *)b_in;
-    const int x = (int)get_global_id(0);
-    const int y = (int)get_global_id(1);
-    const int z = (int)get_global_id(2);
 
     const int in_grid = x * VEC < w && y < h && z < d;
     const int whole = w % VEC == 0 && w >= HALO_X * VEC && h >= HALO_Y && d >= HALO_Z;
 
     /* No barrier follows: work-items may part. */
     if (group_is_inside(g)) {
-        const struct pair next = react(a[i], b[i], laplacian_inside(a + i, row, plane),
-                                       laplacian_inside(b + i, row, plane), r);
-        ((__global cells *)a_out)[i] = next.a;
-        ((__global cells *)b_out)[i] = next.b;
+        /* All rows' loads before the first store: they are under way together, and those that two
+         * rows share are made once. */
+        struct pair next[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const size_t i = first + (size_t)r * (size_t)row;
+            next[r] = react(a[i], b[i], sides_inside(a + i, row, plane),
+                            sides_inside(b + i, row, plane), m);
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            ((__global cells *)a_out)[first + (size_t)r * (size_t)row] = next[r].a;
+            ((__global cells *)b_out)[first + (size_t)r * (size_t)row] = next[r].b;
+        }
     } else if (in_grid && whole) {
-        const struct pair next = react(a[i], b[i], laplacian_rim(a, x, y, z, g, row, plane),
-                                       laplacian_rim(b, x, y, z, g, row, plane), r);
-        ((__global cells *)a_out)[i] = next.a;
-        ((__global cells *)b_out)[i] = next.b;
+        for (int r = 0; r < ROWS && y + r < h; r++) {
+            const size_t i = first + (size_t)r * (size_t)row;
+            const struct pair next = react(a[i], b[i], sides_rim(a, x, y + r, z, g, row, plane),
+                                           sides_rim(b, x, y + r, z, g, row, plane), m);
+            ((__global cells *)a_out)[i] = next.a;
+            ((__global cells *)b_out)[i] = next.b;
+        }
     } else if (in_grid) {
-        const cells a_old = load_cells(row_at(a_in, y, z, g), x * VEC, w);
-        const cells b_old = load_cells(row_at(b_in, y, z, g), x * VEC, w);
-        const struct pair next = react(a_old, b_old, laplacian_anywhere(a_in, x * VEC, y, z, g),
-                                       laplacian_anywhere(b_in, x * VEC, y, z, g), r);
-        const size_t start = ((size_t)z * (size_t)h + (size_t)y) * (size_t)w;
-        store_cells(a_out + start, x * VEC, w, next.a);
-        store_cells(b_out + start, x * VEC, w, next.b);
+        for (int r = 0; r < ROWS && y + r < h; r++)
+            step_anywhere(a_in, b_in, a_out, b_out, x * VEC, y + r, z, g, m);
     }
 }
 
@@ -288,43 +324,79 @@ gray_scott_naive(__global const float *restrict a_in, __global const float *rest
 
 #ifdef VARIANT_local
 
-/* The tile with its halo, in vectors, rows and planes. */
+/* The cells that a work-group owns, and its tile: these with their halo. In vectors, rows and
+ * planes. */
+#define CORE_H (LY * ROWS)
 #define TILE_W (LX + 2 * HALO_X)
-#define TILE_H (LY + 2 * HALO_Y)
+#define TILE_H (CORE_H + 2 * HALO_Y)
 #define TILE_D (LZ + 2 * HALO_Z)
 #define TILE_ROW (TILE_W + PAD)
 #define TILE_PLANE (TILE_ROW * TILE_H)
+#define TILE_CELLS (TILE_PLANE * TILE_D)
 #define GROUP (LX * LY * LZ)
 
-/* Cells of the tile from first on, every GROUP-th: neighbouring work-items fetch neighbouring
- * cells. (left, top, front) is the tile's corner, in vectors, rows and planes. */
-static void stage(__global const float *a_in, __global const float *b_in, __local cells *tile_a,
-                  __local cells *tile_b, int first, int left, int top, int front, struct grid g)
+/* The halo: planes before and behind the core, and around each of its planes rows above and below
+ * and columns on either side. */
+#define CAP (TILE_W * TILE_H)
+#define CAPS (CAP * 2 * HALO_Z)
+#define LIDS (TILE_W * 2 * HALO_Y)
+#define RING (LIDS + CORE_H * 2 * HALO_X)
+#define HALO (CAPS + RING * LZ)
+
+/* A place in the tile. */
+struct spot {
+    int x, y, z;
+};
+
+/* i, where the first `front` lie before a gap of `gap` and the others behind it. */
+static int skip_gap(int i, int front, int gap)
 {
-    const int inside = group_is_inside(g);
-    for (int i = first; i < TILE_W * TILE_H * TILE_D; i += GROUP) {
-        const int tx = i % TILE_W;
-        const int ty = i / TILE_W % TILE_H;
-        const int tz = i / (TILE_W * TILE_H);
-        const int at = tz * TILE_PLANE + ty * TILE_ROW + tx;
-        const int x = (left + tx) * VEC;
-        if (inside) {
-            const size_t row = (size_t)(front + tz) * (size_t)g.h + (size_t)(top + ty);
-            const size_t from = row * (size_t)(g.w / VEC) + (size_t)(left + tx);
-            tile_a[at] = ((__global const cells *)a_in)[from];
-            tile_b[at] = ((__global const cells *)b_in)[from];
-        } else {
-            tile_a[at] = load_cells(row_at(a_in, top + ty, front + tz, g), x, g.w);
-            tile_b[at] = load_cells(row_at(b_in, top + ty, front + tz, g), x, g.w);
-        }
+    return i < front ? i : i + gap;
+}
+
+/* Where piece i of the halo lies, 0 <= i < HALO; neighbouring pieces lie side by side along x. */
+static struct spot halo_spot(int i)
+{
+    struct spot s;
+    if (i < CAPS) {
+        s.x = i % TILE_W;
+        s.y = i / TILE_W % TILE_H;
+        s.z = skip_gap(i / CAP, HALO_Z, LZ);
+        return s;
     }
+    const int in_ring = (i - CAPS) % RING;
+    s.z = HALO_Z + (i - CAPS) / RING;
+    if (in_ring < LIDS) {
+        s.x = in_ring % TILE_W;
+        s.y = skip_gap(in_ring / TILE_W, HALO_Y, CORE_H);
+    } else {
+        s.x = skip_gap((in_ring - LIDS) % (2 * HALO_X), HALO_X, LX);
+        s.y = HALO_Y + (in_ring - LIDS) / (2 * HALO_X);
+    }
+    return s;
+}
+
+/* The cells that belong at s of the tile whose corner, in vectors, rows and planes, is `corner`. */
+static cells fetch(__global const float *src, struct spot s, struct spot corner, int inside,
+                   struct grid g)
+{
+    const int x = (corner.x + s.x) * VEC, y = corner.y + s.y, z = corner.z + s.z;
+    if (inside)
+        return *(__global const cells *)(src + ((size_t)z * (size_t)g.h + (size_t)y) * (size_t)g.w +
+                                         x);
+    return load_cells(row_at(src, y, z, g), x, g.w);
+}
+
+static int tile_at(struct spot s)
+{
+    return s.z * TILE_PLANE + s.y * TILE_ROW + s.x;
 }
 
 /* p: the cells themselves in the tile. */
-static cells laplacian_staged(__local const cells *p)
+static cells sides_staged(__local const cells *p)
 {
 #define STAGED(x, y, z) p[(x) + (y)*TILE_ROW + (z)*TILE_PLANE]
-    return LAPLACIAN(STAGED);
+    return SIDES(STAGED);
 }
 
 __kernel __attribute__((reqd_work_group_size(LX, LY, LZ))) void
@@ -332,30 +404,376 @@ gray_scott_local(__global const float *restrict a_in, __global const float *rest
                  __global float *restrict a_out, __global float *restrict b_out, int w, int h,
                  int d, float da, float db, float f, float k, float dt)
 {
-    __local cells tile_a[TILE_PLANE * TILE_D];
-    __local cells tile_b[TILE_PLANE * TILE_D];
+    __local cells tile_a[TILE_CELLS];
+    __local cells tile_b[TILE_CELLS];
     const struct grid g = {w, h, d};
-    const struct rates r = {da, db, f, k, dt};
-    const int lx = (int)get_local_id(0);
-    const int ly = (int)get_local_id(1);
-    const int lz = (int)get_local_id(2);
-    const int left = (int)get_group_id(0) * LX - HALO_X;
-    const int top = (int)get_group_id(1) * LY - HALO_Y;
-    const int front = (int)get_group_id(2) * LZ - HALO_Z;
+    const struct model m = model_of(da, db, f, k, dt);
+    const int inside = group_is_inside(g);
+    const struct spot corner = {(int)get_group_id(0) * LX - HALO_X,
+                                (int)get_group_id(1) * CORE_H - HALO_Y,
+                                (int)get_group_id(2) * LZ - HALO_Z};
+    const struct spot own = {(int)get_local_id(0) + HALO_X, (int)get_local_id(1) * ROWS + HALO_Y,
+                             (int)get_local_id(2) + HALO_Z};
+    struct pair old[ROWS];
 
-    stage(a_in, b_in, tile_a, tile_b, (lz * LY + ly) * LX + lx, left, top, front, g);
+    /* Each work-item's own cells, all loads under way at once; then the halo among all of them. */
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const struct spot s = {own.x, own.y + r, own.z};
+        old[r].a = fetch(a_in, s, corner, inside, g);
+        old[r].b = fetch(b_in, s, corner, inside, g);
+    }
+    for (int i = ((int)get_local_id(2) * LY + (int)get_local_id(1)) * LX + (int)get_local_id(0);
+         i < HALO; i += GROUP) {
+        const struct spot s = halo_spot(i);
+        tile_a[tile_at(s)] = fetch(a_in, s, corner, inside, g);
+        tile_b[tile_at(s)] = fetch(b_in, s, corner, inside, g);
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        tile_a[tile_at(own) + r * TILE_ROW] = old[r].a;
+        tile_b[tile_at(own) + r * TILE_ROW] = old[r].b;
+    }
     barrier(CLK_LOCAL_MEM_FENCE); /* every work-item comes here, also those outside the grid */
 
-    const int x = (left + HALO_X + lx) * VEC;
-    const int y = top + HALO_Y + ly;
-    const int z = front + HALO_Z + lz;
-    if (x < w && y < h && z < d) {
-        const int at = (lz + HALO_Z) * TILE_PLANE + (ly + HALO_Y) * TILE_ROW + lx + HALO_X;
-        const struct pair next = react(tile_a[at], tile_b[at], laplacian_staged(tile_a + at),
-                                       laplacian_staged(tile_b + at), r);
-        const size_t start = ((size_t)z * (size_t)h + (size_t)y) * (size_t)w;
-        store_cells(a_out + start, x, w, next.a);
-        store_cells(b_out + start, x, w, next.b);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int at = tile_at(own) + r * TILE_ROW;
+        store_pair(
+            a_out, b_out, (corner.x + own.x) * VEC, corner.y + own.y + r, corner.z + own.z, g,
+            react(old[r].a, old[r].b, sides_staged(tile_a + at), sides_staged(tile_b + at), m));
+    }
+}
+
+#endif
+
+#if defined(VARIANT_fused) || defined(VARIANT_fused3d)
+
+/* STEPS steps in one launch. A work-group holds LX vectors of a row (DIM 2) or LX x LY of a plane
+ * (DIM 3), and walks through its share of the lines, which are rows along y or planes along z. Each
+ * work-item keeps for every level (the grid after 0, 1, ... STEPS-1 steps) the last lines of its
+ * own column in registers, or what they add up to:
+ *
+ *   level 0   line i     loaded
+ *   level 1   line i-R   from lines i-2R .. i of level 0
+ *   level 2   line i-2R  from lines i-3R .. i-R of level 1, and so on; the last one is stored
+ *
+ * so that one pass over the lines makes all steps, and a line is loaded once. Neighbours along the
+ * line lie in other work-items: of each level, the line that is next to be completed is published
+ * in local memory, two slots in turn: one barrier a line.
+ *
+ * Redundant work: the outer STEPS*RADIUS cells on either side (MARGIN_X vectors) belong to the
+ * neighbouring group; what is computed there goes wrong from the rim inwards, RADIUS cells a step,
+ * and is not stored. Before a group's first line come STEPS * WINDOW lines that fill the columns:
+ * few long shares, as many as the device runs at once, cost least.
+ *
+ * DIM, RADIUS, BOX, LX, LY (DIM 3), STEPS; VEC is 4. */
+
+#define MARGIN (STEPS * RADIUS)
+#define MARGIN_X ((MARGIN + VEC - 1) / VEC)
+#define CORE_W (LX - 2 * MARGIN_X)
+#if DIM == 3
+#define CORE_H (LY - 2 * MARGIN)
+#endif
+#ifndef LY
+#define LY 1 /* DIM 2: a line is one row */
+#endif
+#define GROUP (LX * LY)
+
+/* BOX needs neighbours of the newest line too, and so waits a line longer until it is published. */
+#define LAG BOX
+#define WINDOW (2 * RADIUS + LAG) /* lines kept from one line to the next */
+#define PUBLISHED (RADIUS + LAG)
+
+/* What work-items tell each other of a line: where RADIUS is 1 and the line a row, the outermost
+ * cells of both chemicals, else all. Kept apart, so that neighbouring work-items use neighbouring
+ * banks. */
+#define OUTERMOST (DIM == 2 && RADIUS == 1)
+#if OUTERMOST
+struct told {
+    float2 first[GROUP], last[GROUP];
+};
+#else
+struct told {
+    cells a[GROUP], b[GROUP];
+};
+#endif
+
+static void tell(__local struct told *to, int me, struct pair p)
+{
+#if OUTERMOST
+    to->first[me] = (float2)(p.a.x, p.b.x);
+    to->last[me] = (float2)(p.a.w, p.b.w);
+#else
+    to->a[me] = p.a;
+    to->b[me] = p.b;
+#endif
+}
+
+/* Where the work-item's neighbours are among the group's; beyond the rim, the work-item itself. */
+struct neighbours {
+    int me, west, east;
+};
+
+#if RADIUS == 1 && BOX == 0
+
+/* One level of a work-item's column: the newest line, and what its next step will be but for the
+ * line to come. What one line gives to the next is worked out as soon as both are there, so that
+ * each value stays in the register where it arose. */
+struct level {
+    struct pair newest, partial;
+    struct pair handed; /* from the newest line to the next one, between meet and arrive */
+};
+#define LINES 1
+
+static struct pair newest_told(const struct level *l)
+{
+    return l->newest;
+}
+
+/* The cells beside the newest line's own, summed. */
+#if DIM == 2
+#define IN_LINE(i, j, k) ((i) == 0 ? mid : (i) < 0 ? west : east)
+static cells beside_newest(cells west, cells mid, cells east, __local const cells *told)
+{
+    return BESIDE(1, IN_LINE, 0);
+}
+#else
+static cells beside_newest(cells west, cells mid, cells east, __local const cells *told)
+{
+    const int lx = (int)get_local_id(0), ly = (int)get_local_id(1);
+    return beside_1(west, mid, east) + told[max(ly - 1, 0) * LX + lx] +
+           told[min(ly + 1, LY - 1) * LX + lx];
+}
+#endif
+
+/* The newest line learns of its neighbours. */
+static void meet(struct level *l, __local const struct told *from, struct neighbours n,
+                 struct model m)
+{
+#if OUTERMOST
+    const float2 west = from->last[n.west], east = from->first[n.east];
+    const cells a = beside_newest((cells)(west.x), l->newest.a, (cells)(east.x), 0);
+    const cells b = beside_newest((cells)(west.y), l->newest.b, (cells)(east.y), 0);
+#else
+    const cells a = beside_newest(from->a[n.west], l->newest.a, from->a[n.east], from->a);
+    const cells b = beside_newest(from->b[n.west], l->newest.b, from->b[n.east], from->b);
+#endif
+    l->partial.a += m.side_a * a;
+    l->partial.b += m.side_b * b;
+    l->handed.a = m.side_a * l->newest.a + m.feed;
+    l->handed.b = m.side_b * l->newest.b;
+}
+
+/* A line comes in; the line before it is complete and goes to the next level. */
+static struct pair arrive(struct level *l, struct pair fresh, __local const struct told *from,
+                          struct neighbours n, struct model m)
+{
+    const cells abb = fresh.a * fresh.b * fresh.b;
+    struct pair complete;
+    complete.a = m.side_a * fresh.a + l->partial.a;
+    complete.b = m.side_b * fresh.b + l->partial.b;
+    l->partial.a = (m.keep_a * fresh.a + l->handed.a) - m.dt * abb;
+    l->partial.b = (m.keep_b * fresh.b + l->handed.b) + m.dt * abb;
+    l->newest = fresh;
+    return complete;
+}
+
+#else
+
+/* The lines of one chemical in one level, oldest first, as one work-item holds them, and the cells
+ * beside them where older lines need these too. */
+struct column {
+    cells line[WINDOW + 1];
+#if BOX == 1
+    cells west[WINDOW], east[WINDOW];
+#endif
+};
+
+/* One level of a work-item's column. */
+struct level {
+    struct column a, b;
+};
+
+/* After WINDOW lines each line of a column has gone all the way: so many at a time, and none need
+ * be moved from register to register, as long as instruction caches hold the loop. */
+#if STEPS * WINDOW <= 12
+#define LINES WINDOW
+#else
+#define LINES 1
+#endif
+
+static struct pair newest_told(const struct level *l)
+{
+    struct pair p;
+    p.a = l->a.line[PUBLISHED];
+    p.b = l->b.line[PUBLISHED];
+    return p;
+}
+
+/* The line RADIUS of the column, and what lies around it: AT of SIDES. The cells told lie in west,
+ * east and, where the line is a plane, `told`. */
+#if BOX == 1
+#define IN_COLUMN(i, j, k)                                                                         \
+    ((i) == 0 ? c->line[1 + (j)] : (i) < 0 ? c->west[1 + (j)] : c->east[1 + (j)])
+#elif DIM == 2
+#define IN_COLUMN(i, j, k) ((i) == 0 ? c->line[RADIUS + (j)] : (i) < 0 ? west : east)
+#else
+#define IN_COLUMN(i, j, k)                                                                         \
+    ((i) < 0    ? west                                                                             \
+     : (i) > 0  ? east                                                                             \
+     : (j) == 0 ? c->line[RADIUS + (k)]                                                            \
+                : told[clamp((int)get_local_id(1) + (j), 0, LY - 1) * LX + (int)get_local_id(0)])
+#endif
+
+static cells sides_in_column(struct column *c, cells west, cells east, __local const cells *told)
+{
+#if BOX == 1
+    c->west[PUBLISHED] = west;
+    c->east[PUBLISHED] = east;
+#endif
+    return SIDES(IN_COLUMN);
+}
+
+static void forget_oldest(struct column *c)
+{
+#pragma unroll
+    for (int i = 0; i < WINDOW; i++)
+        c->line[i] = c->line[i + 1];
+#if BOX == 1
+#pragma unroll
+    for (int i = 0; i + 1 < WINDOW; i++) {
+        c->west[i] = c->west[i + 1];
+        c->east[i] = c->east[i + 1];
+    }
+#endif
+}
+
+static void meet(struct level *l, __local const struct told *from, struct neighbours n,
+                 struct model m)
+{
+}
+
+/* A line comes in; the line RADIUS lines before it is complete and goes to the next level. */
+static struct pair arrive(struct level *l, struct pair fresh, __local const struct told *from,
+                          struct neighbours n, struct model m)
+{
+    l->a.line[WINDOW] = fresh.a;
+    l->b.line[WINDOW] = fresh.b;
+#if OUTERMOST
+    const float2 west = from->last[n.west], east = from->first[n.east];
+    const cells a = sides_in_column(&l->a, (cells)(west.x), (cells)(east.x), 0);
+    const cells b = sides_in_column(&l->b, (cells)(west.y), (cells)(east.y), 0);
+#else
+    const cells a = sides_in_column(&l->a, from->a[n.west], from->a[n.east], from->a);
+    const cells b = sides_in_column(&l->b, from->b[n.west], from->b[n.east], from->b);
+#endif
+    const struct pair complete = react(l->a.line[RADIUS], l->b.line[RADIUS], a, b, m);
+    forget_oldest(&l->a);
+    forget_oldest(&l->b);
+    return complete;
+}
+
+#endif
+
+/* Where in the grid a work-item is. whole: rows are whole vectors; then x lies inside the grid,
+ * else anywhere. */
+struct stream {
+    struct grid g;
+    int x, y, z, whole;
+};
+
+static struct pair load_pair(__global const float *a_in, __global const float *b_in,
+                             struct stream s)
+{
+    const size_t row = ((size_t)s.z * (size_t)s.g.h + (size_t)s.y) * (size_t)s.g.w;
+    struct pair p;
+    if (s.whole) {
+        p.a = *(__global const cells *)(a_in + row + s.x);
+        p.b = *(__global const cells *)(b_in + row + s.x);
+    } else {
+        p.a = load_cells(a_in + row, s.x, s.g.w);
+        p.b = load_cells(b_in + row, s.x, s.g.w);
+    }
+    return p;
+}
+
+static void next_line(struct stream *s)
+{
+#if DIM == 3
+    s->z = s->z + 1 == s->g.d ? 0 : s->z + 1;
+#else
+    s->y = s->y + 1 == s->g.h ? 0 : s->y + 1;
+#endif
+}
+
+__kernel __attribute__((reqd_work_group_size(LX, LY, 1))) void
+gray_scott_fused(__global const float *restrict a_in, __global const float *restrict b_in,
+                 __global float *restrict a_out, __global float *restrict b_out, int w, int h,
+                 int d, float da, float db, float f, float k, float dt)
+{
+    __local struct told told[2][STEPS];
+    const struct model m = model_of(da, db, f, k, dt);
+    const int lx = (int)get_local_id(0), ly = (int)get_local_id(1);
+    const struct neighbours n = {ly * LX + lx, ly * LX + max(lx - 1, 0),
+                                 ly * LX + min(lx + 1, LX - 1)};
+    /* The work-item's column, and whether the group owns it. */
+    const int x = ((int)get_group_id(0) * CORE_W + lx - MARGIN_X) * VEC;
+#if DIM == 3
+    const int y = (int)get_group_id(1) * CORE_H + ly - MARGIN;
+    const int share = (d - 1) / (int)get_num_groups(2) + 1;
+    const int first = (int)get_group_id(2) * share;
+    const int lines = max(0, min(share, d - first));
+    const int owned =
+        lx >= MARGIN_X && lx < LX - MARGIN_X && x < w && ly >= MARGIN && ly < LY - MARGIN && y < h;
+    struct stream s = {{w, h, d}, x, wrap(y, h), wrap(first - MARGIN, d), w % VEC == 0};
+#else
+    const int share = (h - 1) / (int)get_num_groups(1) + 1;
+    const int first = (int)get_group_id(1) * share;
+    const int lines = max(0, min(share, h - first));
+    const int owned = lx >= MARGIN_X && lx < LX - MARGIN_X && x < w;
+    struct stream s = {{w, h, d}, x, wrap(first - MARGIN, h), (int)get_group_id(2), w % VEC == 0};
+#endif
+    const struct level nothing = {0};
+    struct level level[STEPS];
+    struct pair next;
+
+    if (s.whole)
+        s.x = wrap(x, w);
+#pragma unroll
+    for (int t = 0; t < STEPS; t++)
+        level[t] = nothing;
+    next = load_pair(a_in, b_in, s);
+
+    for (int i = 0; i < STEPS * WINDOW + lines; i += LINES) { /* as often for all work-items */
+#pragma unroll
+        for (int u = 0; u < LINES; u++) {
+            __local struct told *slot = told[(i + u) % 2]; /* the other one may still be read */
+            const int line = first + i + u - STEPS * WINDOW;
+            struct pair fresh = next;
+#pragma unroll
+            for (int t = 0; t < STEPS; t++)
+                tell(&slot[t], n.me, newest_told(&level[t]));
+            barrier(CLK_LOCAL_MEM_FENCE);
+            next_line(&s); /* is on its way while this one is computed */
+            next = load_pair(a_in, b_in, s);
+            meet(&level[0], &slot[0], n, m);
+#pragma unroll
+            for (int t = 0; t < STEPS; t++) {
+                if (t + 1 < STEPS) /* before its newest line is overwritten */
+                    meet(&level[t + 1], &slot[t + 1], n, m);
+                fresh = arrive(&level[t], fresh, &slot[t], n, m);
+            }
+            if (owned && line >= first && line < first + lines) {
+#if DIM == 3
+                const size_t row = ((size_t)line * (size_t)h + (size_t)y) * (size_t)w;
+#else
+                const size_t row = ((size_t)s.z * (size_t)h + (size_t)line) * (size_t)w;
+#endif
+                store_cells(a_out + row, x, w, fresh.a);
+                store_cells(b_out + row, x, w, fresh.b);
+            }
+        }
     }
 }
 

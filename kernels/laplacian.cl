@@ -7,42 +7,23 @@
  * A work-group of TX x TY work-items owns TX*VEC x TY*ROWS cells: each work-item VEC neighbouring
  * cells along x (one vector, "cells" below) in each of ROWS neighbouring rows. Right on every grid
  * of 1 x 1 and larger: whatever lies outside is the periodic image, also where the tile is larger
- * than the grid or VEC does not divide its width.
+ * than the grid or VEC does not divide its width. Work-items whose surroundings lie inside take a
+ * path of straight-line loads, so that all of them are under way at once.
  *
- * POINTS, TX, TY, VEC (1 or 4), ROWS; the local variant also has
+ * POINTS, TX, TY, VEC (1, 2 or 4), ROWS. The variants that stage also have PAD: unused cells
+ * (vectors where VEC is above 1) after each line of the tile, against bank conflicts.
+ * Variant local:
  *
- * - PAD: unused cells (vectors where VEC is 4) after each line of the tile, against bank conflicts;
  * - LOAD, who stages what: 0 interleaved, neighbouring work-items fetch neighbouring cells;
- *   1 chunked, each work-item fetches one contiguous piece;
- * - LAYOUT, order of the tile in local memory: 0 x fastest, 1 y fastest. */
+ *   1 chunked, each work-item fetches one contiguous piece; 2 each work-item the cells that it
+ * owns, which it keeps in registers besides, and then the halo interleaved;
+ * - LAYOUT, order of the tile in local memory: 0 x fastest, 1 y fastest.
+ *
+ * Variant async: the work-group copies each line of the tile by async_work_group_copy. */
 
 #include "cells.clh"
-
-/* A line of the grid as one work-item sees it: its cells and the cell on either side. */
-struct line {
-    float west;
-    cells mid;
-    float east;
-};
-
-/* The cells one step to the west and to the east of a line's own. */
-static cells west_of(struct line l)
-{
-#if VEC == 4
-    return (float4)(l.west, l.mid.x, l.mid.y, l.mid.z);
-#else
-    return l.west;
-#endif
-}
-
-static cells east_of(struct line l)
-{
-#if VEC == 4
-    return (float4)(l.mid.y, l.mid.z, l.mid.w, l.east);
-#else
-    return l.east;
-#endif
-}
+#include "line.clh"
+#include "periodic_cells.clh"
 
 static cells laplacian(struct line north, struct line here, struct line south)
 {
@@ -59,35 +40,67 @@ static cells laplacian(struct line north, struct line here, struct line south)
 
 #ifdef VARIANT_naive
 
-/* The line of the cells x .. x+VEC of a row of w; 0 <= x < w, x a multiple of VEC. Cells beyond the
- * row's end are its periodic images. */
-static struct line load_line(__global const float *row, int x, int w)
+/* Whole vectors in a grid of whole vectors. west and east: columns beside them. */
+static struct line load_whole(__global const float *row, int west, int x, int east)
 {
     struct line l;
-    l.west = row[x == 0 ? w - 1 : x - 1];
-#if VEC == 4
-    if (x > w - 4) { /* one to three cells are left; the row may be shorter than a vector */
-        l.mid.x = row[x];
-        l.mid.y = row[(x + 1) % w];
-        l.mid.z = row[(x + 2) % w];
-        l.mid.w = row[(x + 3) % w];
-        l.east = row[(x + 4) % w];
-        return l;
-    }
-    if (w % 4 == 0) /* then every vector is aligned */
-        l.mid = *(__global const float4 *)(row + x);
-    else
-        l.mid = vload4(0, row + x);
-#else
-    l.mid = row[x];
-#endif
-    l.east = row[x + VEC == w ? 0 : x + VEC];
+    l.west = row[west];
+    l.mid = *(__global const cells *)(row + x);
+    l.east = row[east];
     return l;
 }
 
-/* `count` rows from y on, all inside the grid. A row is loaded once and then handed northwards. */
-static void laplacian_rows(__global const float *src, __global float *dst, int w, int h, int x,
-                           int y, int count)
+/* The line of the cells x .. x+VEC of any row of w; cells beyond its end are its periodic images.
+ */
+static struct line load_line(__global const float *row, int x, int w)
+{
+    struct line l;
+    l.west = row[wrap(x - 1, w)];
+    l.mid = load_cells(row, x, w);
+    l.east = row[wrap(x + VEC, w)];
+    return l;
+}
+
+/* ROWS rows from y on, all inside a grid of whole vectors. A row is loaded once and then handed
+ * northwards. */
+static void laplacian_whole(__global const float *src, __global float *dst, int w, int h, int x,
+                            int y)
+{
+    const size_t pitch = (size_t)w;
+    const int west = x == 0 ? w - 1 : x - 1;
+    const int east = x + VEC == w ? 0 : x + VEC;
+    struct line north = load_whole(src + pitch * (size_t)(y == 0 ? h - 1 : y - 1), west, x, east);
+    struct line here = load_whole(src + pitch * (size_t)y, west, x, east);
+/* Mesa 22.3, known by this macro, is right only if each row is stored at once, behind a test. */
+#ifdef __SPIR64__
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int below = y + r + 1 == h ? 0 : y + r + 1;
+        const struct line south = load_whole(src + pitch * (size_t)below, west, x, east);
+        if (y + r < h)
+            *(__global cells *)(dst + pitch * (size_t)(y + r) + x) = laplacian(north, here, south);
+        north = here;
+        here = south;
+    }
+#else
+    cells result[ROWS]; /* all loads come before the first store */
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int below = y + r + 1 == h ? 0 : y + r + 1;
+        const struct line south = load_whole(src + pitch * (size_t)below, west, x, east);
+        result[r] = laplacian(north, here, south);
+        north = here;
+        here = south;
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        *(__global cells *)(dst + pitch * (size_t)(y + r) + x) = result[r];
+#endif
+}
+
+/* The same for `count` rows of any grid. */
+static void laplacian_any(__global const float *src, __global float *dst, int w, int h, int x,
+                          int y, int count)
 {
     const size_t pitch = (size_t)w;
     struct line north = load_line(src + pitch * (size_t)(y == 0 ? h - 1 : y - 1), x, w);
@@ -108,20 +121,23 @@ laplacian_naive(__global const float *restrict src, __global float *restrict dst
     const int y = (int)get_global_id(1) * ROWS;
     if (x >= w || y >= h)
         return; /* no barrier follows */
-    if (y + ROWS <= h)
-        laplacian_rows(src, dst, w, h, x, y, ROWS); /* a constant: the loop can be unrolled */
+    if (w % VEC == 0 && y + ROWS <= h)
+        laplacian_whole(src, dst, w, h, x, y);
     else
-        laplacian_rows(src, dst, w, h, x, y, h - y);
+        laplacian_any(src, dst, w, h, x, y, min(ROWS, h - y));
 }
 
 #endif
 
-#ifdef VARIANT_local
+#if defined(VARIANT_local) || defined(VARIANT_async)
 
 /* The tile with its halo, in cells: one vector on either side and one row above and below. */
 #define TILE_W (TX + 2)
 #define TILE_H (TY * ROWS + 2)
-#if LAYOUT == 0
+#ifndef LAYOUT
+#define TILE_AT(x, y) ((y) * (TILE_W + PAD) + (x))
+#define TILE_CELLS ((TILE_W + PAD) * TILE_H)
+#elif LAYOUT == 0
 #define TILE_AT(x, y) ((y) * (TILE_W + PAD) + (x))
 #define TILE_CELLS ((TILE_W + PAD) * TILE_H)
 #elif LAYOUT == 1
@@ -134,77 +150,183 @@ laplacian_naive(__global const float *restrict src, __global float *restrict dst
 #define GROUP (TX * TY)
 #define CHUNK ((TILE_W * TILE_H + GROUP - 1) / GROUP)
 
-/* i modulo n for any i; the division is kept off the common path. */
-static int wrap(int i, int n)
+/* A work-group's tile: its corner, in vectors and rows, in a grid of w x h, and whether all of it
+ * lies inside a grid of whole vectors. The same for all work-items of the group. */
+struct tile {
+    int left, top, w, h, inside;
+};
+
+static struct tile tile_of_group(int w, int h)
 {
-    if (i < 0 || i >= n) {
-        i %= n;
-        i = i < 0 ? i + n : i;
-    }
-    return i;
+    struct tile t;
+    t.left = (int)get_group_id(0) * TX - 1;
+    t.top = (int)get_group_id(1) * (TY * ROWS) - 1;
+    t.w = w;
+    t.h = h;
+    t.inside = w % VEC == 0 && t.left >= 0 && (t.left + TILE_W) * VEC <= w && t.top >= 0 &&
+               t.top + TILE_H <= h;
+    return t;
 }
 
-#include "periodic_cells.clh"
+/* The cells of the grid that belong at (tx, ty) of the tile. */
+static cells fetch(__global const float *src, int tx, int ty, struct tile t)
+{
+    if (t.inside)
+        return *(__global const cells *)(src + (size_t)t.w * (size_t)(t.top + ty) +
+                                         (t.left + tx) * VEC);
+    return load_cells(src + (size_t)t.w * (size_t)wrap(t.top + ty, t.h), (t.left + tx) * VEC, t.w);
+}
 
 /* Cell i of the tile, counted along x first whatever the layout: global memory decides the order of
- * loads. (left, top) is the tile's corner, in vectors and rows. */
-static void stage_cell(__global const float *src, __local cells *tile, int i, int left, int top,
-                       int w, int h)
+ * loads. */
+static void stage_cell(__global const float *src, __local cells *tile, int i, struct tile t)
 {
     const int tx = i % TILE_W;
     const int ty = i / TILE_W;
-    __global const float *row = src + (size_t)w * (size_t)wrap(top + ty, h);
-    tile[TILE_AT(tx, ty)] = load_cells(row, (left + tx) * VEC, w);
+    tile[TILE_AT(tx, ty)] = fetch(src, tx, ty, t);
+}
+
+/* The line at (x, y) of the tile with the cells mid in its middle. */
+static struct line line_around(__local const cells *tile, int x, int y, cells mid)
+{
+    struct line l;
+    l.mid = mid;
+    l.west = LAST_CELL(tile[TILE_AT(x - 1, y)]);
+    l.east = FIRST_CELL(tile[TILE_AT(x + 1, y)]);
+    return l;
 }
 
 static struct line tile_line(__local const cells *tile, int x, int y)
 {
-    struct line l;
-    l.mid = tile[TILE_AT(x, y)];
-#if VEC == 4
-    l.west = tile[TILE_AT(x - 1, y)].w;
-    l.east = tile[TILE_AT(x + 1, y)].x;
-#else
-    l.west = tile[TILE_AT(x - 1, y)];
-    l.east = tile[TILE_AT(x + 1, y)];
-#endif
-    return l;
+    return line_around(tile, x, y, tile[TILE_AT(x, y)]);
 }
+
+static void store_line(__global float *dst, int x, int y, struct tile t, cells v)
+{
+    if (t.inside)
+        *(__global cells *)(dst + (size_t)t.w * (size_t)y + x) = v;
+    else if (x < t.w && y < t.h)
+        store_cells(dst + (size_t)t.w * (size_t)y, x, t.w, v);
+}
+
+/* The work-item's cells from the tile. */
+static void laplacian_staged(__local const cells *tile, __global float *dst, struct tile t)
+{
+    const int x = (int)get_local_id(0) + 1;
+    const int y = (int)get_local_id(1) * ROWS + 1;
+    struct line north = tile_line(tile, x, y - 1);
+    struct line here = tile_line(tile, x, y);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const struct line south = tile_line(tile, x, y + r + 1);
+        store_line(dst, (t.left + x) * VEC, t.top + y + r, t, laplacian(north, here, south));
+        north = here;
+        here = south;
+    }
+}
+
+#endif
+
+#ifdef VARIANT_local
+
+#if LOAD == 2
+
+/* The rim of the tile: its first and last line, and the first and last cells of those between. */
+#define RIM_CELLS (2 * TILE_W + 2 * (TILE_H - 2))
+
+static void stage_rim(__global const float *src, __local cells *tile, int first, struct tile t)
+{
+    for (int i = first; i < RIM_CELLS; i += GROUP) {
+        const int side = i - 2 * TILE_W;
+        const int tx = side < 0 ? i % TILE_W : side % 2 * (TILE_W - 1);
+        const int ty = side < 0 ? i / TILE_W * (TILE_H - 1) : side / 2 + 1;
+        tile[TILE_AT(tx, ty)] = fetch(src, tx, ty, t);
+    }
+}
+
+/* Each work-item's own cells stay in registers; local memory gives it its neighbours'. */
+static void laplacian_group(__global const float *src, __global float *dst, __local cells *tile,
+                            struct tile t)
+{
+    const int x = (int)get_local_id(0) + 1;
+    const int y = (int)get_local_id(1) * ROWS + 1;
+    cells own[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        own[r] = fetch(src, x, y + r, t);
+    stage_rim(src, tile, (int)get_local_id(1) * TX + (int)get_local_id(0), t);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        tile[TILE_AT(x, y + r)] = own[r];
+    barrier(CLK_LOCAL_MEM_FENCE); /* every work-item comes here, also those outside the grid */
+
+    struct line north = tile_line(tile, x, y - 1);
+    struct line here = line_around(tile, x, y, own[0]);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const struct line south = r + 1 < ROWS
+                                      ? line_around(tile, x, y + r + 1, own[(r + 1) % ROWS])
+                                      : tile_line(tile, x, y + r + 1);
+        store_line(dst, (t.left + x) * VEC, t.top + y + r, t, laplacian(north, here, south));
+        north = here;
+        here = south;
+    }
+}
+
+#else
+
+static void laplacian_group(__global const float *src, __global float *dst, __local cells *tile,
+                            struct tile t)
+{
+    const int me = (int)get_local_id(1) * TX + (int)get_local_id(0);
+#if LOAD == 0
+    for (int i = me; i < TILE_W * TILE_H; i += GROUP)
+        stage_cell(src, tile, i, t);
+#elif LOAD == 1
+    for (int i = me * CHUNK; i < min((me + 1) * CHUNK, TILE_W * TILE_H); i++)
+        stage_cell(src, tile, i, t);
+#else
+#error "LOAD is 0, 1 or 2"
+#endif
+    barrier(CLK_LOCAL_MEM_FENCE); /* every work-item comes here, also those outside the grid */
+    laplacian_staged(tile, dst, t);
+}
+
+#endif
 
 __kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
 laplacian_local(__global const float *restrict src, __global float *restrict dst, int w, int h)
 {
     __local cells tile[TILE_CELLS];
-    const int lx = (int)get_local_id(0);
-    const int ly = (int)get_local_id(1);
-    const int left = (int)get_group_id(0) * TX - 1;
-    const int top = (int)get_group_id(1) * (TY * ROWS) - 1;
-    const int me = ly * TX + lx;
+    laplacian_group(src, dst, tile, tile_of_group(w, h));
+}
 
-#if LOAD == 0
-    for (int i = me; i < TILE_W * TILE_H; i += GROUP)
-        stage_cell(src, tile, i, left, top, w, h);
-#elif LOAD == 1
-    for (int i = me * CHUNK; i < min((me + 1) * CHUNK, TILE_W * TILE_H); i++)
-        stage_cell(src, tile, i, left, top, w, h);
-#else
-#error "LOAD is 0 or 1"
 #endif
-    barrier(CLK_LOCAL_MEM_FENCE); /* every work-item comes here, also those outside the grid */
 
-    const int x = (left + 1 + lx) * VEC;
-    const int y = top + 1 + ly * ROWS;
-    if (x < w && y < h) {
-        struct line north = tile_line(tile, lx + 1, ly * ROWS);
-        struct line here = tile_line(tile, lx + 1, ly * ROWS + 1);
-        for (int r = 0; r < ROWS; r++) {
-            const struct line south = tile_line(tile, lx + 1, ly * ROWS + r + 2);
-            if (y + r < h)
-                store_cells(dst + (size_t)w * (size_t)(y + r), x, w, laplacian(north, here, south));
-            north = here;
-            here = south;
-        }
+#ifdef VARIANT_async
+
+/* One copy a line where the tile lies inside the grid; elsewhere its lines are in pieces, and the
+ * work-items stage it. */
+__kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
+laplacian_async(__global const float *restrict src, __global float *restrict dst, int w, int h)
+{
+    __local cells tile[TILE_CELLS];
+    const struct tile t = tile_of_group(w, h);
+    if (t.inside) { /* the same for all work-items: each reaches each copy */
+        event_t done = 0;
+        for (int y = 0; y < TILE_H; y++)
+            done = async_work_group_copy(
+                tile + TILE_AT(0, y),
+                (__global const cells *)(src + (size_t)w * (size_t)(t.top + y)) + t.left, TILE_W,
+                done);
+        wait_group_events(1, &done);
+    } else {
+        for (int i = (int)get_local_id(1) * TX + (int)get_local_id(0); i < TILE_W * TILE_H;
+             i += GROUP)
+            stage_cell(src, tile, i, t);
     }
+    barrier(CLK_LOCAL_MEM_FENCE); /* every work-item comes here, also those outside the grid */
+    laplacian_staged(tile, dst, t);
 }
 
 #endif

@@ -3,13 +3,23 @@
  *
  * The scale of an iterated result: what enters an element in the last step, plus what the steps
  * before left, carried through the step's derivatives: a difference made in step 1 is still there,
- * grown or shrunk, in step 3, also where the last step's own terms have become small. */
+ * grown or shrunk, in step 3, also where the last step's own terms have become small.
+ *
+ * Several steps of a large grid, of which a sample is asked: each piece of a row is computed on a
+ * box of its own, cut from the start state with a margin of RADIUS cells a step. */
 #include "reference_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { RADIUS_MAX = 4 };
+
+/* Up to so many cells times steps all steps are computed once, on the whole grid. */
+#define WHOLE_CELL_STEPS ((int64_t)1 << 22)
+
+/* What enters an element besides its terms: a device may flush what lies below FLT_MIN = 2^-126 to
+ * zero, which is eps (2^-23) times this. */
+#define UNDERFLOW 0x1p-103
 
 /* Weights of the central second difference of order 2*radius: at distance 0, 1, ... (Fornberg 1988,
  * table 1). */
@@ -37,13 +47,13 @@ struct rates {
 };
 
 struct model {
-    int64_t w, h, d, dim, radius;
-    bool box;
+    int64_t w, h, d, dim, radius, steps;
+    bool box, whole; /* whole: start holds the state before the last step, else the first */
     struct rates rate;
-    double centre;           /* the Laplacian's weight of the cell itself */
-    double factor;           /* for a sum of so many terms */
-    int64_t *columns;        /* x - RADIUS_MAX .. w + RADIUS_MAX of the periodic extension */
-    struct generation start; /* before the last step */
+    double centre;    /* the Laplacian's weight of the cell itself */
+    double factor;    /* for a sum of so many terms */
+    int64_t *columns; /* x - RADIUS_MAX .. w + RADIUS_MAX of the periodic extension */
+    struct generation start;
 };
 
 /* Row y of plane z and the rows at distances 1 .. radius from it: index of each one's first cell.
@@ -137,7 +147,7 @@ static void step_a(const struct model *m, const struct generation *g, const stru
         fabs(a) + r->dt * (r->da * lap.magnitude + fabs(abb) + r->f * (1 + fabs(a)));
     const double by_a = fabs(1 + r->dt * (r->da * m->centre - b * b - r->f));
     *value = a + r->dt * (r->da * lap.value - abb + r->f * (1 - a));
-    *scale = magnitude * m->factor + by_a * scale_at(&g->a, l->here + x) +
+    *scale = UNDERFLOW + magnitude * m->factor + by_a * scale_at(&g->a, l->here + x) +
              r->dt * (r->da * lap.carried + 2 * fabs(a * b) * scale_at(&g->b, l->here + x));
 }
 
@@ -154,7 +164,7 @@ static void step_b(const struct model *m, const struct generation *g, const stru
         fabs(b) + r->dt * (r->db * lap.magnitude + fabs(abb) + (r->f + r->k) * fabs(b));
     const double by_b = fabs(1 + r->dt * (r->db * m->centre + 2 * a * b - r->f - r->k));
     *value = b + r->dt * (r->db * lap.value + abb - (r->f + r->k) * b);
-    *scale = magnitude * m->factor + by_b * scale_at(&g->b, l->here + x) +
+    *scale = UNDERFLOW + magnitude * m->factor + by_b * scale_at(&g->b, l->here + x) +
              r->dt * (r->db * lap.carried + b * b * scale_at(&g->a, l->here + x));
 }
 
@@ -172,12 +182,17 @@ static void generation_free(struct generation *g)
     field_free(&g->b);
 }
 
-static bool field_new(struct field *u, int64_t count)
+static bool generation_new(struct generation *g, int64_t count)
 {
-    u->first = NULL;
-    u->value = malloc((size_t)count * sizeof(*u->value));
-    u->scale = malloc((size_t)count * sizeof(*u->scale));
-    return u->value && u->scale;
+    struct field *fields[] = {&g->a, &g->b};
+    bool all = true;
+    for (size_t i = 0; i < TS_COUNT(fields); i++) {
+        fields[i]->first = NULL;
+        fields[i]->value = malloc((size_t)count * sizeof(*fields[i]->value));
+        fields[i]->scale = malloc((size_t)count * sizeof(*fields[i]->scale));
+        all = all && fields[i]->value && fields[i]->scale;
+    }
+    return all;
 }
 
 static void step_row(const struct model *m, struct generation *to, int64_t y, int64_t z)
@@ -197,10 +212,7 @@ static void step_row(const struct model *m, struct generation *to, int64_t y, in
 static int advance(struct model *m)
 {
     struct generation to = {0};
-    const int64_t count = m->w * m->h * m->d;
-    const bool have_a = field_new(&to.a, count);
-    const bool have_b = field_new(&to.b, count);
-    if (!have_a || !have_b) {
+    if (!generation_new(&to, m->w * m->h * m->d)) {
         generation_free(&to);
         return -1;
     }
@@ -211,6 +223,68 @@ static int advance(struct model *m)
     generation_free(&m->start);
     m->start = to;
     return 0;
+}
+
+static void set_size(struct model *m, int64_t w, int64_t h, int64_t d)
+{
+    m->w = w;
+    m->h = h;
+    m->d = d;
+    m->columns = ts_alloc((size_t)w + 2 * RADIUS_MAX, sizeof(*m->columns));
+    for (int64_t i = 0; i < w + 2 * RADIUS_MAX; i++)
+        m->columns[i] = modulo(i - RADIUS_MAX, w);
+}
+
+/* ---- a piece of a row on a box of its own ---- */
+
+/* count cells of a row from (x, y, z) on. */
+struct piece {
+    int64_t x, y, z, count;
+};
+
+/* How far what is wrong at a box's rim comes in all steps. */
+static int64_t margin(const struct model *m)
+{
+    return m->steps * m->radius;
+}
+
+/* The start state of the piece's surroundings. The box repeats itself like a grid does, which is
+ * wrong at its rim. */
+static bool box_fill(struct model *box, const struct model *m, const struct piece *p)
+{
+    const int64_t skip = margin(m), skip_z = m->dim == 3 ? skip : 0;
+    int64_t i = 0;
+    if (!generation_new(&box->start, box->w * box->h * box->d))
+        return false;
+    for (int64_t z = 0; z < box->d; z++) {
+        for (int64_t y = 0; y < box->h; y++) {
+            const int64_t row =
+                modulo(p->z + z - skip_z, m->d) * m->h + modulo(p->y + y - skip, m->h);
+            for (int64_t x = 0; x < box->w; x++, i++) {
+                const int64_t from = row * m->w + modulo(p->x + x - skip, m->w);
+                box->start.a.value[i] = ts_ref_at(m->start.a.first, from);
+                box->start.b.value[i] = ts_ref_at(m->start.b.first, from);
+                box->start.a.scale[i] = box->start.b.scale[i] = 0;
+            }
+        }
+    }
+    return true;
+}
+
+/* The box before the last step. */
+static bool box_open(struct model *box, const struct model *m, const struct piece *p)
+{
+    const int64_t side = 2 * margin(m) + 1;
+    *box = *m;
+    box->start = (struct generation){0};
+    set_size(box, p->count + side - 1, side, m->dim == 3 ? side : 1);
+    if (!box_fill(box, m, p))
+        return false;
+    for (int64_t step = 1; step < m->steps; step++) {
+        if (advance(box) != 0)
+            return false;
+    }
+    return true;
 }
 
 /* ---- the reference ---- */
@@ -225,9 +299,26 @@ static int64_t terms(int64_t dim, int64_t radius, bool box)
     return box ? 9 : 2 * dim * radius + 1;
 }
 
+static int64_t cells_of(const struct ts_ref_case *c)
+{
+    return ts_values_number(c->size, "W", 1) * ts_values_number(c->size, "H", 1) *
+           ts_values_number(c->size, "D", 1);
+}
+
+static bool is_done_whole(const struct ts_ref_case *c)
+{
+    return c->steps == 1 || cells_of(c) <= WHOLE_CELL_STEPS / c->steps;
+}
+
 static int64_t cost(const struct ts_ref_case *c)
 {
-    return 2 * terms(axis(c, "DIM", 2), axis(c, "RADIUS", 1), axis(c, "BOX", 0) == 1) + 20;
+    const int64_t dim = axis(c, "DIM", 2);
+    const int64_t radius = axis(c, "RADIUS", 1);
+    const int64_t step = 2 * terms(dim, radius, axis(c, "BOX", 0) == 1) + 20;
+    if (is_done_whole(c))
+        return step * c->steps;
+    const int64_t side = 2 * c->steps * radius + 1; /* a long piece's box: so many rows a row */
+    return step * c->steps * side * (dim == 3 ? side : 1);
 }
 
 static double rate(const struct ts_ref_case *c, const char *name)
@@ -265,9 +356,10 @@ static void close_case(void *state)
 static struct model *model_new(const struct ts_ref_case *c)
 {
     struct model *m = ts_alloc(1, sizeof(*m));
-    m->w = ts_values_number(c->size, "W", 1);
-    m->h = ts_values_number(c->size, "H", 1);
-    m->d = ts_values_number(c->size, "D", 1);
+    set_size(m, ts_values_number(c->size, "W", 1), ts_values_number(c->size, "H", 1),
+             ts_values_number(c->size, "D", 1));
+    m->steps = c->steps;
+    m->whole = is_done_whole(c);
     m->dim = axis(c, "DIM", 2);
     m->radius = axis(c, "RADIUS", 1);
     m->box = axis(c, "BOX", 0) == 1;
@@ -290,10 +382,7 @@ static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *e
         return -1;
     }
     m->centre = m->box ? -20.0 / 6 : (double)m->dim * weights[m->radius][0];
-    m->columns = ts_alloc((size_t)m->w + 2 * RADIUS_MAX, sizeof(*m->columns));
-    for (int64_t i = 0; i < m->w + 2 * RADIUS_MAX; i++)
-        m->columns[i] = modulo(i - RADIUS_MAX, m->w);
-    for (int64_t step = 1; step < c->steps; step++) {
+    for (int64_t step = 1; m->whole && step < c->steps; step++) {
         if (advance(m) != 0) {
             ts_err_set(err, TS_EXIT_SYSTEM, "no memory for a grid of %lld cells in double",
                        (long long)(m->w * m->h * m->d));
@@ -305,21 +394,47 @@ static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *e
     return 0;
 }
 
+/* The last step of count cells from (x, y, z) on. */
+static void last_step(const struct model *m, const struct piece *p, bool is_a, double *value,
+                      double *scale)
+{
+    const struct lines l = lines_at(m, p->y, p->z);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (is_a)
+            step_a(m, &m->start, &l, p->x + i, &value[i], &scale[i]);
+        else
+            step_b(m, &m->start, &l, p->x + i, &value[i], &scale[i]);
+    }
+}
+
+/* All steps of them. Without memory the values are not numbers, which nothing equals. */
+static void all_steps(const struct model *m, const struct piece *p, bool is_a, double *value,
+                      double *scale)
+{
+    const int64_t skip = margin(m);
+    const struct piece in_box = {skip, skip, m->dim == 3 ? skip : 0, p->count};
+    struct model box;
+    if (box_open(&box, m, p)) {
+        last_step(&box, &in_box, is_a, value, scale);
+    } else {
+        for (int64_t i = 0; i < p->count; i++)
+            value[i] = scale[i] = NAN;
+    }
+    generation_free(&box.start);
+    free(box.columns);
+}
+
 static void slice(const struct ts_ref_case *c, void *state, const char *output, int64_t first,
                   int64_t count, double *value, double *scale)
 {
     (void)c;
     const struct model *m = state;
-    const bool is_a = output[0] == 'a';
     for (int64_t done = 0; done < count;) {
-        const int64_t row = (first + done) / m->w;
-        const struct lines l = lines_at(m, row % m->h, row / m->h);
-        for (int64_t x = (first + done) % m->w; x < m->w && done < count; x++, done++) {
-            if (is_a)
-                step_a(m, &m->start, &l, x, &value[done], &scale[done]);
-            else
-                step_b(m, &m->start, &l, x, &value[done], &scale[done]);
-        }
+        const int64_t row = (first + done) / m->w, x = (first + done) % m->w;
+        const int64_t rest = count - done < m->w - x ? count - done : m->w - x;
+        const struct piece p = {x, row % m->h, row / m->h, rest};
+        (m->whole ? last_step : all_steps)(m, &p, output[0] == 'a', value + done, scale + done);
+        done += rest;
     }
 }
 

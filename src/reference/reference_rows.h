@@ -6,10 +6,13 @@
 #include "../reference.h"
 
 extern const struct ts_reference ts_reference_laplacian;
+extern const struct ts_reference ts_reference_laplacian3d;
 extern const struct ts_reference ts_reference_gray_scott;
 extern const struct ts_reference ts_reference_matmul;
 extern const struct ts_reference ts_reference_transpose;
 extern const struct ts_reference ts_reference_convolution;
+extern const struct ts_reference ts_reference_reduction;
+extern const struct ts_reference ts_reference_scan;
 
 /* For `open` of the references: 0 when every size and every input that `reference` reads is there,
  * else -1 and exit status 2 naming the one that is missing. Problem axes have defaults and are not

@@ -116,8 +116,8 @@ static void assert_slices_equal_whole(struct rig *rig, const char *output, int64
 static void test_table_is_complete(void **state)
 {
     (void)state;
-    static const char *const names[] = {"laplacian", "gray_scott", "matmul", "transpose",
-                                        "convolution"};
+    static const char *const names[] = {"laplacian", "laplacian3d", "gray_scott", "matmul",
+                                        "transpose", "convolution", "reduction",  "scan"};
     assert_int_equal(ts_reference_count, TS_COUNT(names));
     for (size_t i = 0; i < TS_COUNT(names); i++) {
         const struct ts_reference *r = ts_reference_find(names[i]);
@@ -291,6 +291,88 @@ static void test_laplacian_default_and_slices(void **state)
     result_free(&five);
     result_free(&plain);
     rig_close(&rig);
+}
+
+/* ---- Laplacian in 3-D ---- */
+
+static float *laplacian3d_rig(struct rig *rig, const int64_t whd[3], int64_t points)
+{
+    rig_open(rig, "laplacian3d");
+    ts_values_add(&rig->size, "W", whd[0]);
+    ts_values_add(&rig->size, "H", whd[1]);
+    ts_values_add(&rig->size, "D", whd[2]);
+    ts_values_add(&rig->problem, "POINTS", points);
+    return rig_floats(rig, "src", whd[0] * whd[1] * whd[2]);
+}
+
+/* A delta in the periodic corner shows the stencil: which weight by how many coordinates differ. */
+static void test_laplacian3d_of_delta(void **state)
+{
+    (void)state;
+    static const double seven[4] = {-6, 1, 0, 0};
+    static const double more[4] = {-88 / 26., 6 / 26., 3 / 26., 2 / 26.};
+    static const int64_t whd[3] = {6, 5, 4};
+    for (int points = 7; points <= 27; points += 20) {
+        struct rig rig;
+        laplacian3d_rig(&rig, whd, points)[0] = 3;
+        struct result r = rig_slice(&rig, "dst", 0, 120);
+        for (int i = 0; i < 120; i++) {
+            const int dx = (i + 1) % 6, dy = (i / 6 + 1) % 5, dz = (i / 30 + 1) % 4;
+            const int differ = (dx != 1) + (dy != 1) + (dz != 1);
+            const bool near = dx < 3 && dy < 3 && dz < 3;
+            const double want = near ? 3 * (points == 7 ? seven : more)[differ] : 0;
+            assert_near(r.value[i], want, 1e-14);
+            assert_near(r.scale[i], fabs(want) * (points == 7 ? 1 : sqrt(27.) / 4), 1e-14);
+        }
+        result_free(&r);
+        rig_close(&rig);
+    }
+}
+
+/* On a constant field it is 0 on every shape, also where a cell is its own neighbour. */
+static void test_laplacian3d_of_constant(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 1, 1}, {1, 7, 2}, {7, 1, 1}, {2, 2, 2}, {5, 3, 4}};
+    for (size_t s = 0; s < TS_COUNT(shapes); s++) {
+        for (int points = 7; points <= 27; points += 20) {
+            struct rig rig;
+            const int64_t count = shapes[s][0] * shapes[s][1] * shapes[s][2];
+            float *src = laplacian3d_rig(&rig, shapes[s], points);
+            for (int64_t i = 0; i < count; i++)
+                src[i] = 1.5f;
+            struct result r = rig_slice(&rig, "dst", 0, count);
+            for (int64_t i = 0; i < count; i++)
+                assert_near(r.value[i], 0, 1e-13);
+            result_free(&r);
+            rig_close(&rig);
+        }
+    }
+}
+
+/* A plane wave is an eigenvector of both stencils: with c the cosines along the axes, the
+ * eigenvalues are 2(cx + cy + cz) - 6 and (-88 + 12(cx + cy + cz) + 12(cx cy + cy cz + cz cx) + 16
+ * cx cy cz)/26. */
+static void test_laplacian3d_of_wave(void **state)
+{
+    (void)state;
+    static const int64_t whd[3] = {12, 10, 8};
+    const double pi = acos(-1.0), kx = 2 * pi * 2 / 12, ky = 2 * pi * 3 / 10, kz = 2 * pi / 8;
+    const double cx = cos(kx), cy = cos(ky), cz = cos(kz);
+    const double faces = 2 * (cx + cy + cz), edges = 4 * (cx * cy + cy * cz + cz * cx);
+    for (int points = 7; points <= 27; points += 20) {
+        struct rig rig;
+        float *src = laplacian3d_rig(&rig, whd, points);
+        for (int i = 0; i < 960; i++)
+            src[i] = (float)cos(kx * (i % 12) + ky * (i / 12 % 10) + kz * (i / 120));
+        const double more = (-88 + 6 * faces + 3 * edges + 2 * 8 * cx * cy * cz) / 26;
+        struct result r = rig_slice(&rig, "dst", 0, 960);
+        for (int i = 0; i < 960; i++) /* src is rounded to float */
+            assert_near(r.value[i], (points == 7 ? faces - 6 : more) * src[i], 1e-6);
+        assert_slices_equal_whole(&rig, "dst", 960);
+        result_free(&r);
+        rig_close(&rig);
+    }
 }
 
 /* ---- transpose ---- */
@@ -664,6 +746,42 @@ static void test_gray_scott_steps_and_slices(void **state)
     }
 }
 
+/* A grid too large for whole steps is computed in pieces; one that repeats a small grid must give
+ * the small grid's result. */
+static void test_gray_scott_in_pieces(void **state)
+{
+    (void)state;
+    const int64_t small[3] = {25, 16, 8}, times[3] = {60, 100, 1};
+    const int64_t large[3] = {small[0] * times[0], small[1] * times[1], small[2] * times[2]};
+    const int64_t row = large[0] * 17; /* y 17 repeats y 1 */
+    for (size_t i = 0; i < TS_COUNT(gs_cases); i++) {
+        struct gray_scott_rig s, l;
+        gray_scott_open(&s, small, gs_cases[i].dim, gs_cases[i].radius, gs_cases[i].box);
+        gray_scott_open(&l, large, gs_cases[i].dim, gs_cases[i].radius, gs_cases[i].box);
+        gray_scott_fill(&s);
+        for (int64_t at = 0; at < l.count; at++) {
+            const int64_t x = at % large[0] % small[0], y = at / large[0] % large[1] % small[1];
+            const int64_t from = (at / large[0] / large[1] * small[1] + y) * small[0] + x;
+            l.a[at] = s.a[from];
+            l.b[at] = s.b[from];
+        }
+        s.rig.c.steps = l.rig.c.steps = 2;
+        for (int output = 0; output < 2; output++) {
+            const char *name = output ? "b_out" : "a_out";
+            struct result want = rig_slice(&s.rig, name, small[0], small[0]);
+            struct result got = rig_slice(&l.rig, name, row - 2, small[0] + 4);
+            for (int64_t x = 0; x < small[0]; x++) {
+                assert_near(got.value[x + 2], want.value[x], 0);
+                assert_near(got.scale[x + 2], want.scale[x], 0);
+            }
+            result_free(&want);
+            result_free(&got);
+        }
+        rig_close(&s.rig);
+        rig_close(&l.rig);
+    }
+}
+
 /* ---- matrix multiply ---- */
 
 struct matmul_rig {
@@ -703,6 +821,43 @@ static void test_matmul_by_hand(void **state)
         assert_near(r.scale[i], scale[i], 1e-12);
     }
     result_free(&r);
+    rig_close(&g.rig);
+}
+
+/* The same product with A, then B, lying transposed in memory. */
+static void test_matmul_of_transposed(void **state)
+{
+    (void)state;
+    static const float a[2][6] = {{1, 4, 2, 5, 3, 6}, {1, 2, 3, 4, 5, 6}};
+    static const float b[2][6] = {{1, 2, 3, 4, -5, 6}, {1, 3, -5, 2, 4, 6}};
+    static const double c[4] = {-8, 28, -11, 64}, scale[4] = {22, 28, 49, 64};
+    for (int trans = 1; trans <= 2; trans++) {
+        struct matmul_rig g;
+        matmul_open(&g, 2, 2, 3);
+        ts_values_add(&g.rig.problem, "TRANS", trans);
+        memcpy(g.a, a[trans - 1], sizeof(a[0]));
+        memcpy(g.b, b[trans - 1], sizeof(b[0]));
+        struct result r = rig_slice(&g.rig, g.output, 0, 4);
+        for (int i = 0; i < 4; i++) {
+            assert_near(r.value[i], c[i], 0);
+            assert_near(r.scale[i], scale[i], 1e-12);
+        }
+        result_free(&r);
+        rig_close(&g.rig);
+    }
+}
+
+static void test_matmul_refuses_other_layouts(void **state)
+{
+    (void)state;
+    struct matmul_rig g;
+    void *opened = NULL;
+    matmul_open(&g, 2, 2, 3);
+    ts_values_add(&g.rig.problem, "TRANS", 3);
+    struct ts_err err = {0};
+    assert_int_equal(g.rig.reference->open(&g.rig.c, &opened, &err), -1);
+    assert_int_equal(err.exit_status, TS_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "TRANS is 0 to 2, not 3"));
     rig_close(&g.rig);
 }
 
@@ -854,6 +1009,9 @@ int main(void)
         cmocka_unit_test(test_laplacian_of_constant),
         cmocka_unit_test(test_laplacian_of_wave),
         cmocka_unit_test(test_laplacian_default_and_slices),
+        cmocka_unit_test(test_laplacian3d_of_delta),
+        cmocka_unit_test(test_laplacian3d_of_constant),
+        cmocka_unit_test(test_laplacian3d_of_wave),
         cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_convolution_shift),
         cmocka_unit_test(test_convolution_of_delta),
@@ -865,7 +1023,10 @@ int main(void)
         cmocka_unit_test(test_gray_scott_by_hand),
         cmocka_unit_test(test_gray_scott_smaller_than_stencil),
         cmocka_unit_test(test_gray_scott_steps_and_slices),
+        cmocka_unit_test(test_gray_scott_in_pieces),
         cmocka_unit_test(test_matmul_by_hand),
+        cmocka_unit_test(test_matmul_of_transposed),
+        cmocka_unit_test(test_matmul_refuses_other_layouts),
         cmocka_unit_test(test_matmul_of_unit_matrices),
         cmocka_unit_test(test_matmul_of_constants),
         cmocka_unit_test(test_matmul_slices),
