@@ -522,13 +522,14 @@ static bool has_ended(pid_t pid)
     return failed ? errno != EINTR : fate.si_pid == pid;
 }
 
-/* target: process id, or minus that of a group. A signal that comes meanwhile is passed on, because
- * it may have reached this process alone; what does not heed it is killed, at a second one at once.
+/* target: process id, or minus that of a group; begun: how many signals had come before the start.
+ * A signal that comes meanwhile is passed on, because it may have reached this process alone; what
+ * does not heed it is killed, at a second one at once.
  */
-static int wait_for_shell(pid_t pid, pid_t target)
+static int wait_for_shell(pid_t pid, pid_t target, int begun)
 {
     struct ts_signals_held held;
-    int status = -1, begun = ts_signal_count();
+    int status = -1;
     bool told = false, killed = false;
     int64_t kill_ns = INT64_MAX;
     ts_signals_hold(&held);
@@ -558,10 +559,11 @@ int ts_child_shell(const char *command)
 {
     const char *argv[] = {"/bin/sh", "-c", command, NULL};
     bool own_group = !holds_terminal();
+    int begun = ts_signal_count(); /* one that comes before the shell does is passed on, too */
     pid_t pid;
     if (spawn(&pid, argv, (const int[3]){STDIN_FILENO, STDERR_FILENO, STDERR_FILENO}, own_group))
         return -1;
-    int status = wait_for_shell(pid, own_group ? -pid : pid);
+    int status = wait_for_shell(pid, own_group ? -pid : pid, begun);
     if (status == -1)
         return -1;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

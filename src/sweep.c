@@ -264,6 +264,10 @@ int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err)
     ts_signals_install();
     if (prepare(&s, &from_part, err) < 0)
         goto out;
+    if (ts_signal_pending()) {
+        result = 128 + ts_signal_pending();
+        goto out; /* nothing was set up yet */
+    }
     if (options->setup && ts_child_shell(options->setup) != 0) {
         if (ts_signal_pending())
             result = 128 + ts_signal_pending();

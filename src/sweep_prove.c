@@ -15,6 +15,9 @@ static bool needs_proof(const struct sweep *s, const struct unit *unit)
     return false;
 }
 
+/* No tile is smaller; an NVIDIA driver tells 1 B of any kernel. */
+#define STAGE_BYTES 16
+
 /* A kernel that uses local memory and whose spec does not say so counts as plain, by the contract;
  * once a variant that is told, because a slip in the spec turns the verdict round. */
 static void warn_of_undeclared(struct sweep *s, const struct unit *unit, const struct ts_row *row)
@@ -23,7 +26,7 @@ static void warn_of_undeclared(struct sweep *s, const struct unit *unit, const s
     const struct ts_variant *variant = &space->spec->variants[space->configs[unit->config].variant];
 
     if (row->staged || variant->local_bytes || variant->staged || row->status != TS_OK ||
-        row->geometry.local_bytes_reported <= 0)
+        row->geometry.local_bytes_reported < STAGE_BYTES)
         return;
     for (size_t i = 0; i < s->run->row_count; i++) {
         const struct ts_row *other = &s->run->rows[i];
