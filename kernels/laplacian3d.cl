@@ -179,6 +179,7 @@ laplacian3d_naive(__global const float *restrict src, __global float *restrict d
 #pragma unroll
     for (int r = 0; r < ROWS + 2; r++)
         site[r] = site_at(x, y + r - 1, g);
+#ifndef __SPIR64__ /* Mesa 22.3, known by this macro, gets several stores in a row wrong */
     if (w % VEC == 0 && y + ROWS <= h && first + DEPTH <= d) {
 #pragma unroll
         for (int r = 0; r < ROWS + 2; r++)
@@ -186,6 +187,7 @@ laplacian3d_naive(__global const float *restrict src, __global float *restrict d
         all_planes(src, dst, site, first, g);
         return;
     }
+#endif
     struct walk k = {0};
     int z = wrap(first - 1, d);
     for (int i = 0; i < min(DEPTH, d - first) + 2; i++) {
