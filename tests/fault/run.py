@@ -52,6 +52,8 @@ CALLS = {
     "clReleaseProgram": [-44],
 }
 USES = (1, 3, 20)
+# Long enough for what does not hang, on a busy machine; what hangs waits so long each time.
+HANG_TIMEOUT = "8s"
 
 EVENTS = ("unavailable", "untouched", "zero", "reversed", "constant", "coarse", "off_by_20", "bimodal")
 HANGS = (("clReleaseMemObject", 1), ("clReleaseProgram", 1), ("clReleaseKernel", 1), ("clReleaseEvent", 1),
@@ -116,9 +118,13 @@ class Faults:
     def run(self, fault, *words, command="run", timeout_s=240):
         """One command under a fault: it ends, and nobody is left."""
         mark = uuid.uuid4().hex
-        env = dict(self.env, TILESWEEP_FAULT=fault, TILESWEEP_TEST_MARK=mark)
+        met = os.path.join(self.folder, "met")
+        env = dict(self.env, TILESWEEP_FAULT=fault, TILESWEEP_FAULT_MET=met, TILESWEEP_TEST_MARK=mark)
+        if os.path.exists(met):
+            os.unlink(met)
         ended = harness.run([self.program, command, *words], env, self.folder, timeout_s)
         harness.wait_until(lambda: not marked(mark), 10, "a process is left behind")
+        self.met = os.path.exists(met)
         for name in ("AddressSanitizer", "runtime error", "Assertion"):
             expect(name not in ended.err, f"{name}: {ended.err[-300:]}")
         return ended
@@ -185,6 +191,7 @@ def failing(faults, call, use, code):
     for row in run["rows"] if run else []:
         expect(row["status"] in harness.STATUSES, row["status"])
     if ended.status == 3:
+        expect(faults.met, "an error without a fault")
         expect(any(word in ended.err for word in ("CL_", call, "kernel ")), f"no clear error: {ended.err[-300:]}")
 
 
@@ -207,12 +214,15 @@ def no_profiling(faults):
 
 
 def hanging(faults, call, use):
-    faults.sweep(f"hang {call} {use}", timeout="3s")
+    samples = ("--samples", "150") if use > 100 else ()  # enough for the 500th use
+    faults.sweep(f"hang {call} {use}", *samples, timeout=HANG_TIMEOUT)
+    expect(faults.met, "never came to hang: test another use")
 
 
 def lost(faults, launches, code):
     """A device lost half way: what is left is no time, and the run ends."""
     faults.sweep(f"lost {launches} {code}")
+    expect(faults.met, "never lost: test fewer launches")
 
 
 def name(faults, text):
