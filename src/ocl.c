@@ -95,6 +95,10 @@ void ts_ocl_device_facts(struct ts_device *device, cl_platform_id platform, int 
     device->platform_name = ts_ocl_platform_text(platform, CL_PLATFORM_NAME);
     device->platform_version = ts_ocl_platform_text(platform, CL_PLATFORM_VERSION);
     device->name = ts_ocl_device_text(id, CL_DEVICE_NAME);
+    if (!device->name[0]) { /* not told, or told to be nothing: it is listed all the same */
+        free(device->name);
+        device->name = ts_strdup("unnamed device");
+    }
     device->vendor = ts_ocl_device_text(id, CL_DEVICE_VENDOR);
     device->driver = ts_ocl_device_text(id, CL_DRIVER_VERSION);
     device->version = ts_ocl_device_text(id, CL_DEVICE_VERSION);
@@ -302,8 +306,9 @@ struct ts_ocl *ts_ocl_open(int platform_index, int device_index, struct ts_fault
     /* Through the list, so that the id's ordinal is the one that `devices` printed. */
     list_platform(&listed, ocl->platform, platform_index);
     if ((size_t)device_index >= listed.device_count) {
-        ts_fault_set(fault, TS_LAUNCH_FAILED, "CL_INVALID_DEVICE", "device %d:%d went away",
-                     platform_index, device_index);
+        ts_fault_set(fault, TS_LAUNCH_FAILED, "CL_INVALID_DEVICE", "device %d:%d went away%s%s",
+                     platform_index, device_index, listed.fault ? ": " : "",
+                     listed.fault ? listed.fault : "");
         goto fail;
     }
     ocl->device = listed.devices[device_index];

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Faults of OpenCL drivers, made on demand by a preloaded library (faults.c) on PoCL: every call failing at some use,
+event times of every bad kind, calls that never return, a device lost half way, device names that are no names.
+
+    tests/fault/run.py --library FILE [--program FILE] [--keep FOLDER] [--all] [NAME...]
+
+Whatever goes wrong, a run ends by itself with a row or a clear error, the right exit status, strict JSON, and no process
+left behind. --all walks every code of every call at every use. Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a
+test; status 1 when one failed."""
+
+import glob
+import json
+import os
+import shutil
+import sys
+import uuid
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
+
+ICD = "/etc/OpenCL/vendors/pocl.icd"
+OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, DEVICE_NOT_AVAILABLE = -5, -6, -2
+
+# call: the codes that it may return (OpenCL 1.2), beside CL_OUT_OF_RESOURCES and CL_OUT_OF_HOST_MEMORY
+CALLS = {
+    "clGetPlatformIDs": [-30, -1001],
+    "clGetPlatformInfo": [-32, -30],
+    "clGetDeviceIDs": [-32, -31, -30, -1],
+    "clGetDeviceInfo": [-33, -30],
+    "clCreateContext": [-32, -64, -30, -33, DEVICE_NOT_AVAILABLE],
+    "clCreateCommandQueue": [-34, -33, -30, -35],
+    "clCreateBuffer": [-34, -30, -61, -37, -4],
+    "clCreateSubBuffer": [-38, -30, -13, -4],
+    "clCreateProgramWithSource": [-34, -30],
+    "clBuildProgram": [-44, -30, -33, -42, -43, -3, -11, -59],
+    "clGetProgramBuildInfo": [-33, -30, -44],
+    "clCreateKernel": [-44, -45, -46, -47, -30],
+    "clSetKernelArg": [-48, -49, -50, -38, -51],
+    "clGetKernelWorkGroupInfo": [-33, -30, -48],
+    "clEnqueueNDRangeKernel": [-45, -36, -48, -34, -52, -53, -63, -54, -55, -56, -13, -4],
+    "clEnqueueReadBuffer": [-36, -34, -38, -30, -13, -14, -4],
+    "clEnqueueWriteBuffer": [-36, -34, -38, -30, -13, -14, -4],
+    "clEnqueueCopyBuffer": [-36, -34, -38, -30, -48, -13, -4],
+    "clEnqueueFillBuffer": [-36, -34, -38, -30, -13, -4],
+    "clFinish": [-36, -14],
+    "clGetEventInfo": [-30, -58],
+    "clGetEventProfilingInfo": [-7, -30, -58],
+    "clReleaseEvent": [-58],
+    "clReleaseKernel": [-48],
+    "clReleaseMemObject": [-38],
+    "clReleaseProgram": [-44],
+}
+USES = (1, 3, 20)
+# Long enough for what does not hang, on a busy machine; what hangs waits so long each time.
+HANG_TIMEOUT = "8s"
+
+EVENTS = ("unavailable", "untouched", "zero", "reversed", "constant", "coarse", "off_by_20", "bimodal")
+HANGS = (("clReleaseMemObject", 1), ("clReleaseProgram", 1), ("clReleaseKernel", 1), ("clReleaseEvent", 1),
+         ("clFinish", 1), ("clFinish", 500), ("clBuildProgram", 2), ("clGetDeviceIDs", 1),
+         ("clEnqueueReadBuffer", 9), ("clCreateContext", 1))
+
+NAMES = {
+    "quotes": b"say \"hi\" it's",
+    "backslashes": b"C:\\new\\table\\",
+    "control": b"a\x01b\x1b[31mred\x07\r\n\tc\x7f",
+    "invalid_utf8": b"caf\xe9 \xff\xfe\xc0\xaf \xed\xa0\x80",
+    "long": b"x" * 300,
+    "path": b"../../../tmp/../escape",
+    "command": b"`touch pwned` $(touch pwned) ;touch pwned",
+    "markup": b"<script>alert(1)</script>&amp;_{x}^{y}@~",
+    "empty": b"",
+    "blank": b"   ",
+}
+
+GOOD = """__kernel void plain(__global const float *src, __global float *dst, int n)
+{
+    const int i = (int)get_global_id(0);
+    if (i < n)
+        dst[i] = 2.0f * src[i] + 1.0f;
+}
+__kernel void staged(__global const float *src, __global float *dst, int n)
+{
+    __local float line[G];
+    const int i = (int)get_global_id(0);
+    line[get_local_id(0)] = i < n ? src[i] : 0.0f;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < n)
+        dst[i] = 2.0f * line[get_local_id(0)] + 1.0f;
+}
+"""
+SPEC = {
+    "schema": "tilesweep.spec/1", "name": "good", "sources": ["good.cl"], "options": "-cl-std=CL1.2",
+    "reference": {"variant": "plain"}, "sizes": [{"N": 4099}], "check_sizes": [{"N": 33}],
+    "params": {"G": [16, 32]},
+    "args": [{"name": "src", "kind": "in", "type": "float", "shape": ["N"], "fill": "random"},
+             {"name": "dst", "kind": "out", "type": "float", "shape": ["N"]},
+             {"name": "n", "kind": "scalar", "type": "int", "value": "N"}],
+    "variants": [{"name": "plain", "kernel": "plain", "params": ["G"], "baseline": True},
+                 {"name": "staged", "kernel": "staged", "params": ["G"], "local_bytes": "4*G"}],
+    "global": ["round_up(N,G)"], "local": ["G"],
+}
+
+
+class Faults:
+    def __init__(self, options, folder):
+        self.program, self.folder = options.program, folder
+        vendors = os.path.join(folder, "vendors")
+        os.makedirs(vendors)
+        shutil.copy(ICD, vendors)
+        self.env = harness.environment(folder, OCL_ICD_VENDORS=vendors, LD_PRELOAD=os.path.abspath(options.library))
+        self.spec = os.path.join(folder, "good.json")
+        with open(self.spec, "w", encoding="utf-8") as file:
+            json.dump(SPEC, file)
+        with open(os.path.join(folder, "good.cl"), "w", encoding="utf-8") as file:
+            file.write(GOOD)
+
+    def run(self, fault, *words, command="run", timeout_s=240):
+        """One command under a fault: it ends, and nobody is left."""
+        mark = uuid.uuid4().hex
+        met = os.path.join(self.folder, "met")
+        env = dict(self.env, TILESWEEP_FAULT=fault, TILESWEEP_FAULT_MET=met, TILESWEEP_TEST_MARK=mark)
+        if os.path.exists(met):
+            os.unlink(met)
+        ended = harness.run([self.program, command, *words], env, self.folder, timeout_s)
+        harness.wait_until(lambda: not marked(mark), 10, "a process is left behind")
+        self.met = os.path.exists(met)
+        for name in ("AddressSanitizer", "runtime error", "Assertion"):
+            expect(name not in ended.err, f"{name}: {ended.err[-300:]}")
+        return ended
+
+    def sweep(self, fault, *words, timeout="60s"):
+        """A sweep under a fault: its Ended and its run, None where it could not begin."""
+        path = os.path.join(self.folder, "r.json")
+        for old in glob.glob(path + "*"):
+            os.unlink(old)
+        ended = self.run(fault, self.spec, "-q", "-o", path, "--visits", "2", "--samples", "2", "--timeout", timeout,
+                         "-j", "2", *words)
+        ended.expect_status(0, 1, 3)
+        run = judge(path) if os.path.exists(path) else None
+        if ended.status == 3:
+            expect(ended.err.strip().startswith("tilesweep:") or "\ntilesweep:" in ended.err, f"no clear error: {ended.err!r}")
+            expect(len(ended.err) > 30, f"no clear error: {ended.err!r}")
+            return ended, run
+        expect(run, "no results")
+        expect(len(run["rows"]) == 4, f"{len(run['rows'])} rows")
+        finding = any(row["status"] not in ("ok", "skipped") for row in run["rows"])
+        finding |= not any(row["status"] == "ok" for row in run["rows"])
+        expect(ended.status == int(finding), f"exit status {ended.status}, rows {[harness.outcome(r) for r in run['rows']]}")
+        return ended, run
+
+
+def marked(mark):
+    """Process ids whose environment holds the mark."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        pid = path.split("/")[2]
+        try:
+            with open(path, "rb") as file:
+                if mark.encode() in file.read() and harness.is_running(pid):
+                    found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def judge(path):
+    """The only run of a results file."""
+    runs = harness.load_results(path)["runs"]
+    expect(len(runs) == 1, f"{len(runs)} runs")
+    for row in runs[0]["rows"]:
+        if row["status"] != "ok":
+            expect(row["reason"]["text"] and row["time"] is None, f"{harness.outcome(row)}: a time, or no text")
+        else:
+            samples = [sample for visit in row["time"]["visits"] for sample in visit]
+            expect(samples and all(0 < sample < 60e9 for sample in samples), f"times {samples}")
+    return runs[0]
+
+
+# ---- tests ----
+
+def none(faults):
+    """Without a fault all is well: the library lets calls through."""
+    _, run = faults.sweep("")
+    expect(run["counts"].get("ok") == 4, f"{run['counts']}")
+    expect(run["clock"]["source"] == "event", "event times are not believed")
+
+
+def failing(faults, call, use, code):
+    ended, run = faults.sweep(f"fail {call} {use} {code}")
+    for row in run["rows"] if run else []:
+        expect(row["status"] in harness.STATUSES, row["status"])
+    if ended.status == 3:
+        expect(faults.met, "an error without a fault")
+        expect(any(word in ended.err for word in ("CL_", call, "kernel ")), f"no clear error: {ended.err[-300:]}")
+
+
+def events(faults, mode):
+    """Times that cannot be believed are not: the host's clock, and every row says so."""
+    _, run = faults.sweep(f"events {mode}")
+    expect(run["counts"].get("ok", 0) == 4, f"{run['counts']}: {[r['reason'] for r in run['rows']]}")
+    believed = run["clock"]["source"] == "event"
+    expect(believed == (mode in ("coarse", "bimodal")) or mode == "coarse", f"{mode}: source {run['clock']['source']}")
+    for row in run["rows"]:
+        expect(("host-clock" in row["time"]["flags"]) == (not believed), f"flags {row['time']['flags']}")
+    if not believed:
+        expect(run["clock"]["warnings"], "no warning")
+
+
+def no_profiling(faults):
+    _, run = faults.sweep("queue")
+    expect(run["counts"].get("ok", 0) == 4, f"{run['counts']}")
+    expect(run["clock"]["source"] == "host", "no profiling, and event times are believed")
+
+
+def hanging(faults, call, use):
+    samples = ("--samples", "150") if use > 100 else ()  # enough for the 500th use
+    faults.sweep(f"hang {call} {use}", *samples, timeout=HANG_TIMEOUT)
+    expect(faults.met, "never came to hang: test another use")
+
+
+def lost(faults, launches, code):
+    """A device lost half way: what is left is no time, and the run ends."""
+    faults.sweep(f"lost {launches} {code}")
+    expect(faults.met, "never lost: test fewer launches")
+
+
+def name(faults, text):
+    """A name is data: in JSON, in file names, in the report."""
+    fault = "name " + (text.hex() or "00")
+    ended = faults.run(fault, "--json", command="devices").expect_status(0)
+    document = harness.parse(ended.out)
+    harness.check("devices", document, "devices --json")
+    ended = faults.run(fault, command="devices").expect_status(0)
+    expect(not set(ended.out) & set("\x01\x1b\x07\x7f\r"), "control bytes on the terminal")
+    shutil.rmtree(os.path.join(faults.folder, "results"), ignore_errors=True)
+    faults.run(fault, faults.spec, "-q", "--visits", "2", "--samples", "2", "-s", "G=16").expect_status(0)
+    files = glob.glob(os.path.join(faults.folder, "results", "local", "*"))
+    expect(len(files) == 1 and files[0].endswith(".json"), f"results are {files}")
+    run = judge(files[0])
+    expect(len(os.path.basename(files[0])) < 200, "a file name without end")
+    if shutil.which("gnuplot"):
+        page = os.path.join(faults.folder, "page")
+        shutil.rmtree(page, ignore_errors=True)
+        faults.run("", files[0], "-o", page, command="report").expect_status(0)
+        with open(os.path.join(page, "index.html"), encoding="utf-8") as file:
+            html = file.read()
+        expect("<script>alert" not in html, "a device's name is markup")
+    expect(not glob.glob(os.path.join(faults.folder, "**", "pwned"), recursive=True), "a device's name was run")
+    expect(run["device"]["name"], "no name")
+
+
+def main():
+    options = harness.arguments(__doc__, (("--library",), {"required": True}),
+                                (("--all",), {"action": "store_true", "help": "every code at every use"}))
+    report = harness.Report(options.only)
+    if not os.path.exists(ICD):
+        report.tell("skip", "fault", "no PoCL")
+        return 0
+    with harness.Folder(options.keep) as folder:
+        faults = Faults(options, folder)
+        report.run("fault_none", none, faults)
+        turn = 0
+        for call, codes in CALLS.items():
+            codes = codes + [OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY]
+            # Each call with its first two codes, one use each, the uses in turn.
+            for code in codes if options.all else codes[:2]:
+                for use in USES if options.all else (USES[turn % len(USES)],):
+                    report.run(f"fault_fail_{call}_{use}_{-code}", failing, faults, call, use, code)
+                turn += 1
+        for mode in EVENTS:
+            report.run(f"fault_events_{mode}", events, faults, mode)
+        report.run("fault_no_profiling", no_profiling, faults)
+        for call, use in HANGS:
+            report.run(f"fault_hang_{call}_{use}", hanging, faults, call, use)
+        for launches in (0, 5, 30):
+            report.run(f"fault_lost_{launches}", lost, faults, launches, DEVICE_NOT_AVAILABLE)
+        for what, text in NAMES.items():
+            report.run(f"fault_name_{what}", name, faults, text)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
