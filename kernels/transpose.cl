@@ -108,10 +108,14 @@ transpose_local(__global const float *restrict src, __global float *restrict dst
     const int left = (int)GROUP_X * TILE;
     const int top = (int)GROUP_Y * TILE;
 
-    float kept[TILE / ROWS][VEC]; /* all loads are under way before the first is stored */
+    /* All loads are under way before the first is stored; what lies outside the matrix is 0. */
+    float kept[TILE / ROWS][VEC];
 #pragma unroll
     for (int r = 0; r < TILE / ROWS; r++) {
         const int y = top + ly + r * ROWS;
+#pragma unroll
+        for (int i = 0; i < VEC; i++)
+            kept[r][i] = 0.0f;
         if (y < h)
             load_piece(kept[r], src + (size_t)y * (size_t)w, left + lx, w, w % VEC == 0);
     }
