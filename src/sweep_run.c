@@ -71,6 +71,17 @@ static void copy_device(struct ts_device *to, const struct ts_device *from)
     cJSON_Delete(object);
 }
 
+/* What is not known before the worker has told. */
+static cJSON *unknown_host(void)
+{
+    static const char *const keys[] = {"name", "os", "cpu", "cores", "load"};
+    cJSON *host = cJSON_CreateObject();
+
+    for (size_t i = 0; i < TS_COUNT(keys); i++)
+        ts_json_add_null(host, keys[i]);
+    return host;
+}
+
 static void begin_run(struct sweep *s, const struct ts_device *device)
 {
     struct ts_run *run = ts_results_add(&s->results);
@@ -85,6 +96,7 @@ static void begin_run(struct sweep *s, const struct ts_device *device)
     ts_json_add_string(run->tool, "version", ts_version());
     ts_json_add_string(run->tool, "revision", ts_revision());
     run->context = make_context(s);
+    run->host = unknown_host();
     run->specs = make_specs(s);
     run->options = ts_sweep_options_to_json(s->options, s);
     copy_device(&run->device, device);

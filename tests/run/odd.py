@@ -276,7 +276,17 @@ def digests_and_dead_axes(sweep):
     expect(all(row["build"]["binary"] is None for row in sweep.rows()), "a digest without --digest")
 
 
-TESTS = (one_device_listed_twice, damaged_devices_are_listed, devices_that_do_not_exist,
+def stopped_before_the_device_answers(sweep):
+    """Nothing is known of the host then, and the document says so."""
+    child = sweep.start(*SMALL, worker=("--open-fault", "hang"))
+    wait_until(lambda: os.path.exists(sweep.log_path) and any(job["do"] == "open" for job in sweep.log()), SLOW_S, "open")
+    child.send_signal(signal.SIGINT)
+    expect(child.wait(10) == 130, f"exit status {child.returncode}")
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["interrupted"] and run["host"]["name"] is None and not run["rows"], f"{run['host']}")
+
+
+TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_devices_are_listed, devices_that_do_not_exist,
          names_do_not_steer_the_terminal, a_worker_without_host, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
