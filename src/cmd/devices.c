@@ -128,14 +128,20 @@ static void print_device(const struct ts_device *device, const struct ts_clock *
     ts_table_free(&t);
 }
 
+/* NULL: not audited, since the device is busy or fails; then there is a fault that says so. */
+static const struct ts_clock *clock_of(const struct ts_device_list *list, size_t index)
+{
+    return list->clocks && list->clocks[index].tick_ns > 0 ? &list->clocks[index] : NULL;
+}
+
 static void print_list(const struct ts_device_list *list, size_t chosen)
 {
     struct ts_text out = {0};
     ts_text_puts(&out, "");
     for (size_t i = 0; i < list->count; i++) {
         ts_text_puts(&out, i ? "\n" : "");
-        print_device(&list->devices[i], list->clocks ? &list->clocks[i] : NULL,
-                     &list->devices[ts_devices_twin(list, i)], i == chosen, &out);
+        print_device(&list->devices[i], clock_of(list, i), &list->devices[ts_devices_twin(list, i)],
+                     i == chosen, &out);
     }
     for (size_t i = 0; i < list->fault_count; i++) {
         char *platform = ts_text_printable(list->faults[i].platform);
@@ -163,8 +169,8 @@ static void print_json(const struct ts_device_list *list, size_t chosen)
         free(index);
         ts_json_add_bool(object, "default", i == chosen);
         ts_device_to_json(device, object);
-        if (list->clocks)
-            ts_json_add_item(object, "clock", ts_clock_to_json(&list->clocks[i]));
+        if (clock_of(list, i))
+            ts_json_add_item(object, "clock", ts_clock_to_json(clock_of(list, i)));
         else
             ts_json_add_null(object, "clock");
     }

@@ -46,6 +46,17 @@ def damaged_devices_are_listed(sweep):
     expect("MAX_WORK_GROUP_SIZE" in ended.err, ended.err)
 
 
+def a_busy_device_is_listed_without_a_clock(sweep):
+    child = sweep.start("--visits", "3", worker=("--delay", "50"))
+    wait_until(lambda: sweep.jobs("prove"), SLOW_S, "proofs")
+    ended = harness.run([sweep.program, "devices", "--json", "--worker", sweep.worker()], sweep.env, sweep.folder)
+    child.kill()
+    child.wait()
+    document = harness.parse(ended.expect_status(0).out)
+    harness.check("devices", document, "devices --json")
+    expect(document["devices"][0]["clock"] is None and "held" in document["faults"][0]["text"], f"{document['faults']}")
+
+
 def devices_that_do_not_exist(sweep):
     for wanted in ("", "4294967296:0", "0:4294967296", "00:0", "0:", "-0:0"):
         sweep.run(*SMALL, "-d", wanted).expect_status(2)
@@ -286,7 +297,7 @@ def stopped_before_the_device_answers(sweep):
     expect(run["interrupted"] and run["host"]["name"] is None and not run["rows"], f"{run['host']}")
 
 
-TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_devices_are_listed, devices_that_do_not_exist,
+TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_devices_are_listed, a_busy_device_is_listed_without_a_clock, devices_that_do_not_exist,
          names_do_not_steer_the_terminal, a_worker_without_host, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
