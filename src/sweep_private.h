@@ -148,12 +148,14 @@ struct visit {
 int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *err);
 
 /* ---- sweep_sentinel.c ---- */
-/* Looks at the device before the first of `visits` visits, now and then between them (after each of
- * which watch is called) and after the last. What was measured between two looks that differ is
- * taken back, so that it is measured again. */
+/* Looks at the device before the first of `visits` visits, and now and then between them (after
+ * each of which watch is called). What was measured between two looks that differ is taken back, so
+ * that it is measured again. */
 int ts_sweep_watch_begin(struct sweep *s, int64_t visits, struct ts_err *err);
 int ts_sweep_watch(struct sweep *s, size_t row, struct ts_err *err);
-int ts_sweep_watch_end(struct sweep *s, struct ts_err *err);
+/* A look at the end of a case, so that every visit stands between two. again: there is a turn left
+ * in which what is taken back can be made again; else it is kept and counted as disturbed. */
+int ts_sweep_watch_settle(struct sweep *s, bool again, struct ts_err *err);
 
 /* ---- sweep_pool.c ---- */
 /* What several workers do side by side with a list of units. */

@@ -66,7 +66,7 @@ static int look(struct sweep *s, bool *excursion, struct ts_err *err)
 }
 
 /* What was measured since the last look is not believed. */
-static int take_back(struct sweep *s, struct ts_err *err)
+static int take_back(struct sweep *s, bool again, struct ts_err *err)
 {
     struct watch *w = &s->watch;
     int result = 0;
@@ -76,7 +76,7 @@ static int take_back(struct sweep *s, struct ts_err *err)
 
         if (row->status != TS_OK || row->time.visit_count == 0)
             continue;
-        if (w->taken_back >= w->most_back) {
+        if (!again || w->taken_back >= w->most_back) {
             row->time.disturbed++;
             continue;
         }
@@ -88,7 +88,8 @@ static int take_back(struct sweep *s, struct ts_err *err)
     return result;
 }
 
-static int look_now(struct sweep *s, struct ts_err *err)
+/* again: what is taken back can be measured again. */
+static int look_now(struct sweep *s, bool again, struct ts_err *err)
 {
     bool excursion;
     int result;
@@ -97,7 +98,7 @@ static int look_now(struct sweep *s, struct ts_err *err)
         return 0;
     result = look(s, &excursion, err);
     if (result == 0 && excursion)
-        result = take_back(s, err);
+        result = take_back(s, again, err);
     s->watch.count = 0;
     return result;
 }
@@ -109,7 +110,7 @@ int ts_sweep_watch_begin(struct sweep *s, int64_t visits, struct ts_err *err)
     memset(&s->watch, 0, sizeof(s->watch));
     s->watch.most_back = visits / BACK_SHARE;
     for (int i = 0; i < FIRST_LOOKS && result == 0 && visits > 0 && !ts_signal_pending(); i++)
-        result = look_now(s, err);
+        result = look_now(s, true, err);
     return result;
 }
 
@@ -124,10 +125,10 @@ int ts_sweep_watch(struct sweep *s, size_t row, struct ts_err *err)
     full = w->count == TS_WATCH_VISITS;
     if (!full && (w->count < LOOK_EVERY || ts_now_ns() - w->looked_ns < LOOK_COST * w->cost_ns))
         return 0;
-    return look_now(s, err);
+    return look_now(s, true, err);
 }
 
-int ts_sweep_watch_end(struct sweep *s, struct ts_err *err)
+int ts_sweep_watch_settle(struct sweep *s, bool again, struct ts_err *err)
 {
-    return s->watch.count > 0 ? look_now(s, err) : 0;
+    return s->watch.count > 0 && !ts_signal_pending() ? look_now(s, again, err) : 0;
 }

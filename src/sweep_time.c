@@ -203,7 +203,7 @@ static int prove_again(struct timing *t, const bool *revisited, struct ts_err *e
     return result;
 }
 
-/* Rounds over the rows whose interval is wide, and over those that lost visits to an excursion. */
+/* Rounds over the rows whose interval is wide. */
 static int make_more(struct timing *t, struct ts_err *err)
 {
     size_t *order = ts_alloc(t->span->count, sizeof(*order)), count;
@@ -246,6 +246,19 @@ static bool has_visits_to_make(const struct timing *t)
     return false;
 }
 
+/* The visits that excursions took back. It ends, because only a part of all can be taken back. */
+static int make_owed(struct timing *t, struct ts_err *err)
+{
+    int result = ts_sweep_watch_settle(t->s, true, err);
+
+    while (result == 0 && has_visits_to_make(t) && !is_over(t)) {
+        result = make_round(t, t->s->visits - 1, true, err);
+        if (result == 0)
+            result = ts_sweep_watch_settle(t->s, true, err);
+    }
+    return result;
+}
+
 /* Of a budget that does not reach for everything, the first round gets the most, so that many
  * configurations are seen, but not all: a verdict needs several visits of what was seen, and a
  * confirmation. */
@@ -279,11 +292,13 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
         }
     }
     if (result == 0)
+        result = make_owed(t, err);
+    if (result == 0)
         result = make_more_in_time(t, begin, end_ns, err);
     t->end_ns = end_ns;
     if (result == 0 && !is_over(t))
         result = confirm(t, err);
-    return result;
+    return result < 0 ? result : ts_sweep_watch_settle(s, false, err);
 }
 
 int ts_sweep_time(struct sweep *s, struct ts_err *err)
@@ -305,8 +320,6 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err)
         /* An even share of what is left. */
         result = time_case(&t, part_of(now, s->end_ns, 1.0 / (double)(s->case_count - i)), err);
     }
-    if (result == 0 && !ts_signal_pending())
-        result = ts_sweep_watch_end(s, err);
     free(t.best);
     s->timing.workers = 1;
     s->timing.wall_ns = ts_now_ns() - begin;

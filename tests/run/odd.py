@@ -250,6 +250,15 @@ def disturbed_visits_are_made_again(sweep):
     expect(dropped > 0 and told > dropped and run["sentinel"], f"{told} visits, {dropped} dropped")
 
 
+def no_row_loses_its_only_visit(sweep):
+    sweep.run("-s", "TY=8", "--visits", "1", "--samples", "1",
+              worker=("--disturbed", "--delay-time", "5")).expect_status(0)
+    (run,) = load_results(sweep.file)["runs"]
+    expect(any(look["excursion"] for look in run["sentinel"]), "no excursion: this test shows nothing")
+    bad = [f"{row_name(row)}: {outcome(row)}" for row in run["rows"] if row["status"] != "ok" or not row["time"]]
+    expect(not bad, f"{bad}")
+
+
 def every_row_says_what_ended_it(sweep):
     sweep.run("-s", "TX=16,32", "-s", "TY=8", "--size", "N=4096", "--samples", "3").expect_status(0)
     stops = {row["time"]["stop"] for row in sweep.rows()}
@@ -301,7 +310,7 @@ TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_dev
          names_do_not_steer_the_terminal, a_worker_without_host, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
-         terminated_while_waiting, disturbed_visits_are_made_again, every_row_says_what_ended_it,
+         terminated_while_waiting, disturbed_visits_are_made_again, no_row_loses_its_only_visit, every_row_says_what_ended_it,
          a_sentinel_that_cannot_be_timed, digests_and_dead_axes)
 
 
