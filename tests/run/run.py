@@ -251,7 +251,7 @@ def in_phase(sweep, phase):
 
 
 def start_to(sweep, phase, *words):
-    child = sweep.start("--visits", "3", "--samples", "2", "-s", "TY=8", *words, worker=PACE)
+    child = sweep.start("--visits", "3", "--samples", "2", "--precision", "100%", "-s", "TY=8", *words, worker=PACE)
     wait_until(lambda: in_phase(sweep, phase) or child.poll() is not None, SLOW_S, f"phase {phase}")
     if child.poll() is not None:
         with open(sweep.err_path, encoding="utf-8") as err:
