@@ -30,8 +30,9 @@ DEVICES = {
 }
 LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64")
 
-# Where a random part of the quick axes would leave a variant out.
-AXES = {"matmul": ["ORDER=1", "TX=16", "TY=4", "TILE=16", "BM=64", "BN=64", "BK=16,128", "WM=8", "WN=8,32", "VEC=4,16", "WIDTH=4",
+# Where a random part of the quick axes would leave a variant out, or a tile that no device of 32 KiB can hold.
+AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "TAPS=0", "BALLAST=0"],
+        "matmul": ["ORDER=1", "TX=16", "TY=4", "TILE=16", "BM=64", "BN=64", "BK=16,128", "WM=8", "WN=8,32", "VEC=4,16", "WIDTH=4",
                    "PIPELINE=1", "PAD=0,4"]}
 
 # A deadline that a loaded machine keeps, but for the kernel that never ends, where it is waited for.
