@@ -97,6 +97,15 @@ struct ts_checking {
     bool interrupted;
 };
 
+/* ---- check_watch.c ---- */
+/* The command of a worker that Oclgrind watches for the pass, its log in a file; free() it. */
+char *ts_check_command(enum ts_check_pass pass, const char *log);
+/* Goes through every row's passes, workers side by side, until all is done, the budget or a signal
+ * ends it; what was not reached then says so. folder: for logs, which are removed. -1 when workers
+ * cannot be had. */
+int ts_check_watch(struct ts_checking *c, const struct ts_device *device, const char *folder,
+                   struct ts_err *err);
+
 /* ---- check_print.c ---- */
 void ts_check_print_text(const struct ts_checking *c, struct ts_text *out);
 cJSON *ts_check_to_document(const struct ts_checking *c);

@@ -20,6 +20,9 @@ int ts_choose_specs(char **names, size_t name_count, struct ts_row_filter *filte
 int ts_choose_check(const struct ts_selection *selection, struct ts_spec *const *specs,
                     size_t count, struct ts_err *err);
 
+/* Does it leave anything out (-s, --size, --variant, --quick)? */
+bool ts_selection_restricts(const struct ts_selection *selection);
+
 /* which: "best", "failed" or NULL. */
 struct ts_row_filter *ts_row_filter_load(const char *path, const char *which, struct ts_err *err);
 void ts_row_filter_free(struct ts_row_filter *filter);

@@ -6,6 +6,12 @@
 #include "nearest.h"
 #include "reference_spec.h"
 
+bool ts_selection_restricts(const struct ts_selection *selection)
+{
+    return selection->set_count > 0 || selection->size_count > 0 || selection->variant_count > 0 ||
+           selection->quick;
+}
+
 static int load_specs(char **names, size_t name_count, struct ts_spec ***specs, size_t *count,
                       struct ts_err *err)
 {

@@ -169,17 +169,12 @@ static bool is_unstable(const struct ts_row *row)
     return interval.known && interval.high - interval.low > 2.0 * UNSTABLE * interval.mid;
 }
 
-static bool is_bimodal(const struct ts_time *time)
+static bool is_bimodal(const struct ts_row *row)
 {
-    size_t count = 0, used = 0;
-    for (size_t i = 0; i < time->visit_count; i++)
-        count += time->visits[i].count;
-    double *x = ts_alloc(count + 1, sizeof(*x));
-    for (size_t i = 0; i < time->visit_count; i++)
-        for (size_t j = 0; j < time->visits[i].count; j++)
-            x[used++] = (double)time->visits[i].sample_ns[j];
-    bool is = ts_is_bimodal(x, count);
-    free(x);
+    size_t count;
+    double *samples = ts_row_samples(row, &count);
+    bool is = ts_is_bimodal(samples, count);
+    free(samples);
     return is;
 }
 
@@ -203,7 +198,7 @@ void ts_row_derive_flags(struct ts_row *row, const struct ts_peaks *peaks,
         time->flags |= TS_FLAG_IN_CACHE;
     if (is_unstable(row))
         time->flags |= TS_FLAG_UNSTABLE;
-    if (is_bimodal(time))
+    if (is_bimodal(row))
         time->flags |= TS_FLAG_BIMODAL;
     if (time->disturbed > 0)
         time->flags |= TS_FLAG_DRIFT;

@@ -120,13 +120,6 @@ const char **ts_report_variants(const struct ts_report_case *of, size_t *count)
 
 /* ---- axes ---- */
 
-bool ts_report_value_equal(const struct ts_value *a, const struct ts_value *b)
-{
-    if (a->word && b->word)
-        return strcmp(a->word, b->word) == 0;
-    return !a->word && !b->word && a->number == b->number;
-}
-
 void ts_report_value_print(const struct ts_value *value, struct ts_text *out)
 {
     if (value->word)
@@ -138,7 +131,7 @@ void ts_report_value_print(const struct ts_value *value, struct ts_text *out)
 size_t ts_report_axis_find(const struct ts_report_axis *axis, const struct ts_value *value)
 {
     for (size_t i = 0; value && i < axis->count; i++)
-        if (ts_report_value_equal(axis->values[i], value))
+        if (ts_value_equal(axis->values[i], value))
             return i;
     return SIZE_MAX;
 }
@@ -162,20 +155,6 @@ void ts_report_axis_free(struct ts_report_axis *axis)
 {
     free(axis->values);
     *axis = (struct ts_report_axis){0};
-}
-
-bool ts_report_equal_but(const struct ts_values *a, const struct ts_values *b, const char *name)
-{
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++) {
-        if (strcmp(a->items[i].name, b->items[i].name) != 0)
-            return false;
-        if (strcmp(a->items[i].name, name) != 0 &&
-            !ts_report_value_equal(&a->items[i], &b->items[i]))
-            return false;
-    }
-    return true;
 }
 
 /* ---- times and numbers ---- */

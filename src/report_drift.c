@@ -1,23 +1,8 @@
 /* report_drift.c: the figure of the sentinel: what the device did while the run was timed. */
 #include "report_parts.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "stats.h"
-
 /* A line between two looks says nothing. */
 #define LOOKS_SHOWN 3
-
-static double median_of(const struct ts_sentinel_series *series, bool copy)
-{
-    double *x = ts_alloc(series->count, sizeof(*x)), median;
-    for (size_t i = 0; i < series->count; i++)
-        x[i] = (double)(copy ? series->points[i].copy_ns : series->points[i].fma_ns);
-    median = ts_median(x, series->count);
-    free(x);
-    return median;
-}
 
 /* One figure a run: with its first benchmark. */
 static bool is_drawn(const struct ts_report_figures *figures, const struct ts_report_kind *kind,
@@ -33,16 +18,16 @@ static bool is_drawn(const struct ts_report_figures *figures, const struct ts_re
  */
 static size_t add_looks(struct ts_text *data, const struct ts_sentinel_series *series)
 {
-    double copy = median_of(series, true), fma = median_of(series, false);
+    struct ts_sentinel_pair level = ts_sentinel_level(series);
     size_t excursions = 0;
     for (size_t i = 0; i < series->count; i++) {
         const struct ts_sentinel_point *point = &series->points[i];
         excursions += point->excursion;
         ts_report_number((double)point->at_ms / 1000.0, data);
         ts_text_puts(data, "\t");
-        ts_report_number((double)point->copy_ns / copy, data);
+        ts_report_number((double)point->copy_ns / level.copy, data);
         ts_text_puts(data, "\t");
-        ts_report_number((double)point->fma_ns / fma, data);
+        ts_report_number((double)point->fma_ns / level.fma, data);
         ts_text_printf(data, "\t%d\n", point->excursion);
     }
     return excursions;
@@ -56,7 +41,7 @@ void ts_report_plan_drift(struct ts_report_figures *figures, const struct ts_rep
         return;
     struct ts_report_figure *figure = ts_report_figure_add(figures, kind, group, NULL, NULL);
     size_t excursions = add_looks(&figure->data, series);
-    struct ts_drift drift = ts_sentinel_drift(series);
+    struct ts_sentinel_pair drift = ts_sentinel_drift(series);
     ts_report_label(&figure->labels, "title", "The device while it was timed");
     ts_report_label(&figure->labels, "xlabel", "time since the run began [s]");
     ts_report_label(&figure->labels, "ylabel", "time of the sentinel over its median");

@@ -216,7 +216,7 @@ struct speedups {
 static bool same_series(const struct ts_row *a, const struct ts_row *b, const char *axis)
 {
     return ts_values_equal(&a->size, &b->size) &&
-           ts_report_equal_but(&a->problem, &b->problem, axis);
+           ts_values_equal_but(&a->problem, &b->problem, axis);
 }
 
 /* Whether case i is the first of its series. */
@@ -236,7 +236,7 @@ static const struct ts_report_case *point_at(const struct speedups *all, const s
         const struct ts_report_case *candidate = &all->group->cases[i];
         const struct ts_row *row = candidate->rows[0];
         const struct ts_value *has = ts_values_find(&row->problem, all->axis);
-        if (has && ts_report_value_equal(has, value) && same_series(row, of, all->axis) &&
+        if (has && ts_value_equal(has, value) && same_series(row, of, all->axis) &&
             isfinite(candidate->verdict.speedup.mid))
             return candidate;
     }

@@ -72,7 +72,7 @@ static bool is_tile_like(const struct heatmap *map, const char *name)
             const struct ts_row *a = map->rows[i].row, *b = map->rows[j].row;
             if (a->geometry.dims > 0 && b->geometry.dims > 0 &&
                 !same_work_group(&a->geometry, &b->geometry) &&
-                ts_report_equal_but(&a->params, &b->params, name))
+                ts_values_equal_but(&a->params, &b->params, name))
                 return true;
         }
     return false;

@@ -40,7 +40,7 @@ static const struct ts_row *unpadded(const struct padding *padding, const struct
         const struct ts_value *value = ts_values_find(&other->params, padding->parameter);
         if (other->status == TS_OK && other->time.visit_count > 0 && value && !value->word &&
             value->number == 0 && strcmp(other->variant, row->variant) == 0 &&
-            ts_report_equal_but(&other->params, &row->params, padding->parameter))
+            ts_values_equal_but(&other->params, &row->params, padding->parameter))
             return other;
     }
     return NULL;
@@ -121,7 +121,7 @@ static size_t row_of_pair(const struct padding *padding, size_t pair)
     size_t row = 0;
     for (size_t i = 0; i <= pair; i++) {
         size_t j = 0;
-        while (!ts_report_equal_but(&padding->pairs[i].row->params, &padding->pairs[j].row->params,
+        while (!ts_values_equal_but(&padding->pairs[i].row->params, &padding->pairs[j].row->params,
                                     padding->parameter))
             j++;
         if (i == pair && j < i)

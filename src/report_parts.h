@@ -55,10 +55,7 @@ void ts_report_axis_add(struct ts_report_axis *axis, const struct ts_value *valu
 /* Position of the value on the axis; SIZE_MAX when absent or value is NULL. */
 size_t ts_report_axis_find(const struct ts_report_axis *axis, const struct ts_value *value);
 void ts_report_axis_free(struct ts_report_axis *axis);
-bool ts_report_value_equal(const struct ts_value *a, const struct ts_value *b);
 void ts_report_value_print(const struct ts_value *value, struct ts_text *out);
-/* Same names and values but for the one called name. */
-bool ts_report_equal_but(const struct ts_values *a, const struct ts_values *b, const char *name);
 
 /* ---- times ---- */
 

@@ -195,6 +195,20 @@ void ts_row_add_fresh_visit(struct ts_row *row, const int64_t *sample_ns, size_t
     append_visit(&row->time, sample_ns, count, worker);
 }
 
+double *ts_row_samples(const struct ts_row *row, size_t *count)
+{
+    const struct ts_time *time = &row->time;
+    size_t total = 0, used = 0;
+    for (size_t i = 0; i < time->visit_count; i++)
+        total += time->visits[i].count;
+    double *samples = ts_alloc(total + 1, sizeof(*samples));
+    for (size_t i = 0; i < time->visit_count; i++)
+        for (size_t j = 0; j < time->visits[i].count; j++)
+            samples[used++] = (double)time->visits[i].sample_ns[j];
+    *count = used;
+    return samples;
+}
+
 double *ts_row_visit_medians(const struct ts_row *row, size_t first, size_t *count)
 {
     size_t visits = row->time.visit_count, used = 0;

@@ -154,6 +154,8 @@ void ts_row_add_fresh_visit(struct ts_row *row, const int64_t *sample_ns, size_t
 /* Takes the last `count` visits back: they were disturbed. */
 void ts_row_drop_visits(struct ts_row *row, size_t count);
 
+/* All samples of all visits in ns, visit by visit, into a new array; *count of them. */
+double *ts_row_samples(const struct ts_row *row, size_t *count);
 /* Medians of the row's visits from visit `first` on, in ns, into a new array; *count of them. */
 double *ts_row_visit_medians(const struct ts_row *row, size_t first, size_t *count);
 

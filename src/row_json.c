@@ -66,21 +66,17 @@ cJSON *ts_check_to_json(const struct ts_check *check)
     return object;
 }
 
-/* Quartile p over all samples of all visits, in ns; -1 without samples. */
-static int64_t sample_quantile_ns(const struct ts_time *time, double p)
+/* Quartiles over all samples of all visits, in ns. */
+static void add_quartiles(cJSON *object, const struct ts_row *row)
 {
-    size_t total = 0, used = 0;
-    for (size_t i = 0; i < time->visit_count; i++)
-        total += time->visits[i].count;
-    if (total == 0)
-        return -1;
-    double *x = ts_alloc(total, sizeof(*x));
-    for (size_t i = 0; i < time->visit_count; i++)
-        for (size_t j = 0; j < time->visits[i].count; j++)
-            x[used++] = (double)time->visits[i].sample_ns[j];
-    double q = ts_quantile(x, total, p);
-    free(x);
-    return (int64_t)llround(q);
+    size_t count;
+    double *samples = ts_row_samples(row, &count);
+    bool any = count > 0;
+    ts_json_add_int_or_null(object, "q1_ns",
+                            any ? (int64_t)llround(ts_quantile(samples, count, 0.25)) : -1);
+    ts_json_add_int_or_null(object, "q3_ns",
+                            any ? (int64_t)llround(ts_quantile(samples, count, 0.75)) : -1);
+    free(samples);
 }
 
 static void add_summary(cJSON *object, const struct ts_row *row)
@@ -93,8 +89,7 @@ static void add_summary(cJSON *object, const struct ts_row *row)
                             interval.known ? (int64_t)llround(fmax(interval.low, 1.0)) : -1);
     ts_json_add_int_or_null(object, "high_ns",
                             interval.known ? (int64_t)llround(fmin(interval.high, 0x1p53)) : -1);
-    ts_json_add_int_or_null(object, "q1_ns", sample_quantile_ns(&row->time, 0.25));
-    ts_json_add_int_or_null(object, "q3_ns", sample_quantile_ns(&row->time, 0.75));
+    add_quartiles(object, row);
 }
 
 static cJSON *time_to_json(const struct ts_row *row)

@@ -26,12 +26,16 @@ void ts_sentinel_keep(struct ts_sentinel_series *series, const struct ts_sentine
  * looks before it. Returns the judgement, which is in the stored point, too. */
 bool ts_sentinel_add(struct ts_sentinel_series *series, const struct ts_sentinel_point *point);
 
-/* How the device changed over the run, as a ratio late / early of each kernel's time: medians of
- * the last and the first third of the looks. 1 with fewer than six looks. */
-struct ts_drift {
+/* One number for each of the two kernels. */
+struct ts_sentinel_pair {
     double copy, fma;
 };
-struct ts_drift ts_sentinel_drift(const struct ts_sentinel_series *series);
+/* How the device changed over the run, as a ratio late / early of each kernel's time: medians of
+ * the last and the first third of the looks. 1 with fewer than six looks. */
+struct ts_sentinel_pair ts_sentinel_drift(const struct ts_sentinel_series *series);
+
+/* Medians of both kernels' times over all looks, in ns; at least one look. */
+struct ts_sentinel_pair ts_sentinel_level(const struct ts_sentinel_series *series);
 
 cJSON *ts_sentinel_point_to_json(const struct ts_sentinel_point *point);
 /* Exit status 2 with the place ("copy_ns: expected ..."). */

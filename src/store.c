@@ -196,7 +196,7 @@ static cJSON *verdicts_to_json(const struct ts_run *run)
 static void add_sentinel(cJSON *object, const struct ts_run *run)
 {
     cJSON *list = ts_json_add_array(object, "sentinel"), *ratios;
-    struct ts_drift drift = ts_sentinel_drift(&run->sentinel);
+    struct ts_sentinel_pair drift = ts_sentinel_drift(&run->sentinel);
     for (size_t i = 0; i < run->sentinel.count; i++)
         ts_json_add_item(list, NULL, ts_sentinel_point_to_json(&run->sentinel.points[i]));
     ratios = ts_json_add_object(object, "drift");

@@ -117,8 +117,7 @@ static int measure_all(struct sweep *s, const struct ts_device_list *list, const
 static int check_options(const struct ts_sweep_options *o, struct ts_err *err)
 {
     const struct ts_selection *selection = &o->selection;
-    bool restricts = selection->set_count > 0 || selection->size_count > 0 ||
-                     selection->variant_count > 0 || selection->quick;
+    bool restricts = ts_selection_restricts(selection);
     const struct {
         bool given;
         const char *name;

@@ -61,35 +61,21 @@ static bool same_code(const struct ts_row *a, const struct ts_row *b)
 /* Do the rows differ in this parameter alone? */
 static bool differ_in(const struct ts_row *a, const struct ts_row *b, const char *axis)
 {
-    bool differ = false;
-
-    if (strcmp(a->variant, b->variant) != 0 || !ts_row_same_case(a, b) ||
-        a->params.count != b->params.count)
-        return false;
-    for (size_t i = 0; i < a->params.count; i++) {
-        const struct ts_value *x = &a->params.items[i], *y = ts_values_find(&b->params, x->name);
-        bool same = y && (x->word && y->word ? !strcmp(x->word, y->word)
-                                             : !x->word && !y->word && x->number == y->number);
-        if (same)
-            continue;
-        if (!y || strcmp(x->name, axis) != 0)
-            return false;
-        differ = true;
-    }
-    return differ;
+    return !strcmp(a->variant, b->variant) && ts_values_equal_but(&a->params, &b->params, axis) &&
+           !ts_values_equal(&a->params, &b->params);
 }
 
-/* Pairs of a variant's rows that differ in the axis alone: all of equal code? */
-static bool changes_nothing(const struct sweep *s, const struct ts_row *of, const char *axis)
+/* Pairs of a variant's rows in the case that begins at `first`, differing in the axis alone: all of
+ * equal code? A case's rows stand together. */
+static bool changes_nothing(const struct sweep *s, size_t first, const char *axis)
 {
+    const struct ts_row *of = &s->run->rows[first], *end = s->run->rows + s->run->row_count;
     size_t pairs = 0;
 
-    for (size_t i = 0; i < s->run->row_count; i++) {
-        const struct ts_row *a = &s->run->rows[i];
-        if (!a->build.binary || strcmp(a->variant, of->variant) != 0 || !ts_row_same_case(a, of))
+    for (const struct ts_row *a = of; a < end && ts_row_same_case(a, of); a++) {
+        if (!a->build.binary || strcmp(a->variant, of->variant) != 0)
             continue;
-        for (size_t j = i + 1; j < s->run->row_count; j++) {
-            const struct ts_row *b = &s->run->rows[j];
+        for (const struct ts_row *b = a + 1; b < end && ts_row_same_case(b, of); b++) {
             if (!b->build.binary || !differ_in(a, b, axis))
                 continue;
             if (!same_code(a, b))
@@ -113,7 +99,7 @@ static void warn_of_dead_axes(const struct sweep *s)
                     strcmp(s->run->rows[j].benchmark, row->benchmark) != 0;
         for (size_t p = 0; p < row->params.count && first; p++) {
             const char *axis = row->params.items[p].name;
-            if (changes_nothing(s, row, axis))
+            if (changes_nothing(s, i, axis))
                 ts_progress_say(s->progress,
                                 "warning: %s: %s changes nothing in variant \"%s\": the device's "
                                 "code and the geometry are the same for all its values",

@@ -54,7 +54,7 @@ int64_t ts_values_number(const struct ts_values *v, const char *name, int64_t fa
     return value && !value->word ? value->number : fallback;
 }
 
-static bool value_equal(const struct ts_value *a, const struct ts_value *b)
+bool ts_value_equal(const struct ts_value *a, const struct ts_value *b)
 {
     if (strcmp(a->name, b->name) || !a->word != !b->word)
         return false;
@@ -70,7 +70,20 @@ bool ts_values_equal(const struct ts_values *a, const struct ts_values *b)
         const struct ts_value *other = &b->items[i];
         if (strcmp(other->name, a->items[i].name))
             other = ts_values_find(b, a->items[i].name);
-        if (!other || !value_equal(&a->items[i], other))
+        if (!other || !ts_value_equal(&a->items[i], other))
+            return false;
+    }
+    return true;
+}
+
+bool ts_values_equal_but(const struct ts_values *a, const struct ts_values *b, const char *name)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (strcmp(a->items[i].name, b->items[i].name) != 0)
+            return false;
+        if (strcmp(a->items[i].name, name) != 0 && !ts_value_equal(&a->items[i], &b->items[i]))
             return false;
     }
     return true;

@@ -29,6 +29,10 @@ const struct ts_value *ts_values_find(const struct ts_values *v, const char *nam
 int64_t ts_values_number(const struct ts_values *v, const char *name, int64_t fallback);
 /* The same names with the same values, in any order. */
 bool ts_values_equal(const struct ts_values *a, const struct ts_values *b);
+/* Same name, same word or number. */
+bool ts_value_equal(const struct ts_value *a, const struct ts_value *b);
+/* Same names in the same order, and equal values but for the one called name. */
+bool ts_values_equal_but(const struct ts_values *a, const struct ts_values *b, const char *name);
 
 /* {"TX": 32, "REAL": "float"} and back. From: exit status 2 when a value is neither a whole number
  * nor a string, or object is no object. */

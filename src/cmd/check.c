@@ -1,5 +1,6 @@
 /* check.c: `tilesweep check`: races, barriers, bounds and uninitialised memory, by Oclgrind. */
 #include "../check.h"
+#include "../choice.h"
 #include "cmd.h"
 #include "selection.h"
 
@@ -87,8 +88,7 @@ static int check(struct check_options *o, const struct ts_cli_args *args, struct
     o->check.spec_count = args->count;
     if (args->count == 0 && !o->check.rows_file)
         return ts_err_set(err, TS_EXIT_USAGE, "check: expected at least one SPEC, or --rows FILE");
-    if (o->check.rows_file && (selection->set_count > 0 || selection->variant_count > 0 ||
-                               selection->size_count > 0 || selection->quick))
+    if (o->check.rows_file && ts_selection_restricts(selection))
         return ts_err_set(err, TS_EXIT_USAGE,
                           "check: --rows says which configurations; leave out -s, --size, "
                           "--variant and --quick");

@@ -74,7 +74,7 @@ static void a_new_level_becomes_normal(void **state)
     for (int i = 0; i < 20; i++)
         excursions += add(&series, 1.3, 1);
     assert_true(excursions >= 2 && excursions <= 4);
-    struct ts_drift drift = ts_sentinel_drift(&series);
+    struct ts_sentinel_pair drift = ts_sentinel_drift(&series);
     assert_true(fabs(drift.copy - 1.3) < 1e-9 && fabs(drift.fma - 1) < 1e-9);
     ts_sentinel_free(&series);
 }
