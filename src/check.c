@@ -110,7 +110,7 @@ static bool filter_admits(struct ts_row_filter *filter, const struct ts_space *s
     const struct ts_spec *spec = space->spec;
     bool admitted = filter == NULL;
 
-    for (size_t i = 0; i < space->size_count && !admitted; i++) {
+    for (size_t i = 0; filter && i < space->size_count; i++) { /* each of its rows is met */
         struct ts_row row;
         ts_row_init(&row);
         row.benchmark = spec->name;
@@ -118,7 +118,7 @@ static bool filter_admits(struct ts_row_filter *filter, const struct ts_space *s
         row.size = space->sizes[i];
         row.problem = space->problems[config->problem];
         row.params = config->params;
-        admitted = ts_row_filter_admits(filter, &row);
+        admitted |= ts_row_filter_admits(filter, &row);
     }
     return admitted;
 }
@@ -155,6 +155,8 @@ static int plan(struct work *w, struct ts_row_filter *filter, struct ts_err *err
         if (plan_spec(w, i, filter, err) < 0)
             return -1;
     }
+    if (filter)
+        ts_row_filter_tell_leftovers(filter, c->specs, c->spec_count, c->options->rows_file, NULL);
     if (c->row_count == 0)
         return ts_err_set(err, TS_EXIT_USAGE,
                           "nothing to check: the selection and `where` leave no configuration");

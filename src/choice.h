@@ -4,6 +4,7 @@
 #ifndef TS_CHOICE_H
 #define TS_CHOICE_H
 
+#include "progress.h"
 #include "row.h"
 #include "space.h"
 
@@ -34,9 +35,10 @@ void ts_row_filter_select(const struct ts_row_filter *filter, const char *benchm
                           struct ts_selection *selection);
 void ts_selection_clear(struct ts_selection *selection); /* frees what ts_row_filter_select made */
 bool ts_row_filter_admits(struct ts_row_filter *filter, const struct ts_row *row);
-/* How many rows of the file, of benchmarks among specs, no configuration was found for since the
- * last call; appends the first of them to named, a line each. */
-size_t ts_row_filter_leftovers(struct ts_row_filter *filter, struct ts_spec *const *specs,
-                               size_t count, struct ts_text *named);
+/* Warns of rows of the file, of benchmarks among specs, that no configuration was found for since
+ * the last call, and names the first of them. progress: the line that is on, or NULL. */
+void ts_row_filter_tell_leftovers(struct ts_row_filter *filter, struct ts_spec *const *specs,
+                                  size_t count, const char *rows_file,
+                                  struct ts_progress *progress);
 
 #endif

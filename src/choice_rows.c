@@ -5,6 +5,7 @@
 
 #include "choice.h"
 #include "place.h"
+#include "progress.h"
 #include "row_json.h"
 #include "row_map.h"
 #include "store.h"
@@ -292,21 +293,26 @@ static bool has_spec(struct ts_spec *const *specs, size_t count, const char *ben
     return false;
 }
 
-size_t ts_row_filter_leftovers(struct ts_row_filter *filter, struct ts_spec *const *specs,
-                               size_t count, struct ts_text *named)
+void ts_row_filter_tell_leftovers(struct ts_row_filter *filter, struct ts_spec *const *specs,
+                                  size_t count, const char *rows_file, struct ts_progress *progress)
 {
+    struct ts_text named = {0};
     size_t left = 0;
 
     for (size_t i = 0; i < filter->row_count; i++) {
         if (filter->met[i] || !has_spec(specs, count, filter->rows[i]->benchmark))
             continue;
         if (left++ < LEFTOVERS_NAMED) {
-            ts_text_puts(named, "\n  ");
-            ts_row_key(filter->rows[i], named);
+            ts_text_puts(&named, "\n  ");
+            ts_row_key(filter->rows[i], &named);
         }
     }
     if (left > LEFTOVERS_NAMED)
-        ts_text_printf(named, "\n  and %zu more", left - LEFTOVERS_NAMED);
+        ts_text_printf(&named, "\n  and %zu more", left - LEFTOVERS_NAMED);
     memset(filter->met, 0, filter->row_count * sizeof(*filter->met)); /* the next device's plan */
-    return left;
+    if (left > 0)
+        ts_progress_say(progress,
+                        "warning: --rows %s: %zu of its rows are no configuration here:%s",
+                        rows_file, left, named.text);
+    ts_text_free(&named);
 }

@@ -132,12 +132,14 @@ static void say(const char *format, va_list values)
 void ts_progress_say(struct ts_progress *p, const char *format, ...)
 {
     va_list values;
-    bool again = p->shown;
-    erase(p);
+    bool again = p && p->shown;
+    if (p)
+        erase(p);
     va_start(values, format);
     say(format, values);
     va_end(values);
-    draw(p, again);
+    if (p)
+        draw(p, again);
 }
 
 void ts_say(const char *format, ...)

@@ -18,7 +18,8 @@ void ts_progress_close(struct ts_progress *p);
 void ts_progress_phase(struct ts_progress *p, const char *name, int64_t total);
 /* done units so far; best: the best so far in words ("local TX=32 TY=8 1.2 ms"), or NULL. */
 void ts_progress_update(struct ts_progress *p, int64_t done, const char *best);
-/* A message that stays (a warning) while a progress line is on: erases the line, prints, redraws.
+/* A message that stays (a warning) while a progress line is on: erases the line, prints, redraws. p
+ * may be NULL.
  */
 void ts_progress_say(struct ts_progress *p, const char *format, ...) TS_PRINTF(2, 3);
 

@@ -147,6 +147,22 @@ static void add_counts(struct ts_text *out, const struct ts_run *run)
     ts_text_free(&text);
 }
 
+/* Each flag that a row has, with what it means. */
+static void add_flags(struct ts_text *out, const struct ts_run *run)
+{
+    for (size_t f = 0; f < ts_flag_count; f++) {
+        size_t rows = 0;
+        for (size_t i = 0; i < run->row_count; i++)
+            rows += (run->rows[i].time.flags & ts_flag_table[f].flag) != 0;
+        if (rows == 0)
+            continue;
+        char *text =
+            ts_printf("%zu row%s: %s", rows, rows == 1 ? "" : "s", ts_flag_table[f].meaning);
+        add_fact(out, ts_flag_table[f].name, text);
+        free(text);
+    }
+}
+
 static void add_run_facts(struct ts_text *out, const struct ts_run *run)
 {
     ts_text_puts(out, "<table class=\"facts\">\n");
@@ -163,6 +179,7 @@ static void add_run_facts(struct ts_text *out, const struct ts_run *run)
     add_fact(out, "tilesweep", ts_json_string(run->tool, "version", NULL));
     add_context_facts(out, run->context);
     add_counts(out, run);
+    add_flags(out, run);
     ts_text_puts(out, "</table>\n");
 }
 

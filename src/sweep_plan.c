@@ -190,19 +190,6 @@ static int open_spaces(struct sweep *s, struct ts_err *err)
     return 0;
 }
 
-/* Rows of --rows that nobody would miss otherwise. */
-static void tell_leftovers(struct sweep *s)
-{
-    struct ts_text named = {0};
-    size_t left = ts_row_filter_leftovers(s->filter, s->specs, s->spec_count, &named);
-
-    if (left > 0)
-        ts_progress_say(s->progress,
-                        "warning: --rows %s: %zu of its rows are no configuration here:%s",
-                        s->options->rows_file, left, named.text);
-    ts_text_free(&named);
-}
-
 int ts_sweep_plan(struct sweep *s, struct ts_err *err)
 {
     struct ts_row *known = s->run->rows;
@@ -219,7 +206,8 @@ int ts_sweep_plan(struct sweep *s, struct ts_err *err)
     adopt_rows(s, known, known_count);
     free(known);
     if (s->filter)
-        tell_leftovers(s);
+        ts_row_filter_tell_leftovers(s->filter, s->specs, s->spec_count, s->options->rows_file,
+                                     s->progress);
     s->row_unit = ts_alloc(s->run->row_count, sizeof(*s->row_unit));
     for (size_t u = 0; u < s->unit_count; u++) {
         for (size_t r = 0; r < s->units[u].row_count; r++)

@@ -207,7 +207,8 @@ def rows(checker):
     files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
              if name.endswith(".json") and os.sep + "local" + os.sep not in folder + os.sep]
     expect(files, f"no recorded results in {path}")
-    _, document = checker.check("--rows", files[0] + ":best", "--budget", "1ms")
+    ended, document = checker.check("--rows", files[0] + ":best", "--budget", "1ms")
+    expect("no configuration here" not in ended.err, f"rows of its own run are left over: {ended.err}")
     expect(document["rows"], "no rows")
     expect(document["counts"]["not-checked"] == len(document["rows"]), "1 ms was enough")
     codes = {outcome for row in document["rows"] for outcome in outcomes(row)}
