@@ -77,6 +77,7 @@ static void entry_free(struct entry *entry)
         free(want->value);
         free(want->scale);
         free(want->array);
+        free(want->known);
     }
     free(entry->expected.wants);
     free(entry->key);
@@ -455,6 +456,27 @@ const struct ts_expected *ts_truth_expected(struct ts_truth *truth, const char *
     }
     free(r.args);
     return entry ? &entry->expected : NULL;
+}
+
+/* ---- outputs that were right ---- */
+
+const struct ts_proof *ts_truth_known(const struct ts_want *want, struct ts_digest128 digest,
+                                      double tolerance)
+{
+    for (size_t i = 0; i < want->known_count && i < TS_KNOWN_MAX; i++) {
+        const struct ts_known *known = &want->known[i];
+        if (ts_digest128_equal(known->digest, digest) && known->tolerance == tolerance)
+            return &known->proof;
+    }
+    return NULL;
+}
+
+void ts_truth_learn(struct ts_want *want, struct ts_digest128 digest, double tolerance,
+                    const struct ts_proof *proof)
+{
+    if (!want->known)
+        want->known = ts_alloc(TS_KNOWN_MAX, sizeof(*want->known));
+    want->known[want->known_count++ % TS_KNOWN_MAX] = (struct ts_known){digest, tolerance, *proof};
 }
 
 /* ---- expected, by a variant ---- */

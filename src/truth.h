@@ -7,6 +7,7 @@
 #ifndef TS_TRUTH_H
 #define TS_TRUTH_H
 
+#include "digest.h"
 #include "job.h"
 #include "ocl.h"
 #include "prove.h"
@@ -29,13 +30,23 @@ struct ts_inputs {
     const char *key;
 };
 
+/* An output array that was compared with what was wanted and found right. */
+struct ts_known {
+    struct ts_digest128 digest; /* of the whole array */
+    double tolerance;
+    struct ts_proof proof;
+};
+#define TS_KNOWN_MAX 32
+
 /* One output argument: value and scale over slices, or (reference by variant) an array. */
 struct ts_want {
     size_t arg;
     struct ts_slice *slices;
     size_t slice_count;
-    double *value, *scale; /* of all slices, one after the other */
-    void *array;           /* the whole output instead; NULL otherwise */
+    double *value, *scale;  /* of all slices, one after the other */
+    void *array;            /* the whole output instead; NULL otherwise */
+    struct ts_known *known; /* TS_KNOWN_MAX, the oldest gives way; NULL: none yet */
+    size_t known_count;     /* so many were ever learned */
 };
 struct ts_expected {
     struct ts_want *wants;
@@ -64,6 +75,14 @@ const struct ts_expected *ts_truth_expected(struct ts_truth *truth, const char *
                                             const struct ts_instance *instance,
                                             const struct ts_inputs *inputs, int64_t passes,
                                             bool whole, uint64_t seed, struct ts_fault *fault);
+
+/* Most configurations of a case write the same bytes, and each does so again in every proof: an
+ * output that is byte for byte one that was found right, within the same tolerance, is right and
+ * need not be compared, which takes ten times as long. NULL: not known. */
+const struct ts_proof *ts_truth_known(const struct ts_want *want, struct ts_digest128 digest,
+                                      double tolerance);
+void ts_truth_learn(struct ts_want *want, struct ts_digest128 digest, double tolerance,
+                    const struct ts_proof *proof);
 
 /* The same by a variant: what was stored for this key, or NULL (no fault) when it has not been
  * computed. */

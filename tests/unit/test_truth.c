@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -45,9 +46,38 @@ static void test_variants_with_other_scratch(void **state)
     ts_truth_close(truth);
 }
 
+/* Bytes that were right are right again, but only the same bytes, within the same tolerance; the
+ * oldest of many are forgotten. */
+static void test_known(void **state)
+{
+    (void)state;
+    struct ts_want want = {0};
+    const struct ts_proof proof = {.compared = 4, .worst = 0.5, .worst_at = 2};
+    float got[4] = {1, 2, 3, 4};
+    struct ts_digest128 right = ts_digest128(got, sizeof(got));
+
+    assert_null(ts_truth_known(&want, right, 4.0));
+    ts_truth_learn(&want, right, 4.0, &proof);
+    const struct ts_proof *known = ts_truth_known(&want, right, 4.0);
+    assert_non_null(known);
+    assert_int_equal(known->worst_at, 2);
+    assert_null(ts_truth_known(&want, right, 2.0));
+    got[3] = 4.0000005f;
+    assert_null(ts_truth_known(&want, ts_digest128(got, sizeof(got)), 4.0));
+    for (int i = 0; i < TS_KNOWN_MAX; i++) {
+        got[0] = (float)(10 + i);
+        assert_non_null(ts_truth_known(&want, right, 4.0));
+        ts_truth_learn(&want, ts_digest128(got, sizeof(got)), 4.0, &proof);
+        assert_non_null(ts_truth_known(&want, ts_digest128(got, sizeof(got)), 4.0));
+    }
+    assert_null(ts_truth_known(&want, right, 4.0));
+    free(want.known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known),
         cmocka_unit_test(test_variants_with_other_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
