@@ -86,9 +86,9 @@ static const struct ts_values *row_size(const struct ts_checking *c, const struc
     const struct ts_space *space = c->spaces[row->space];
     const struct ts_config *config = &space->configs[row->config];
     bool given = c->options->selection.size_count > 0;
-    const struct ts_values *sizes = given ? space->sizes : space->spec->check_sizes;
+    const struct ts_values *sizes = given ? space->sizes : space->spec->check_sizes.items;
     const bool *admitted = given ? config->admitted : config->admitted_check;
-    size_t count = given ? space->size_count : space->spec->check_size_count;
+    size_t count = given ? space->size_count : space->spec->check_sizes.count;
 
     for (size_t i = 0; i < count; i++) {
         if (admitted[i] && size-- == 0)

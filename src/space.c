@@ -100,15 +100,14 @@ static int take_sizes(struct ts_space *space, const struct ts_selection *selecti
                       struct ts_err *err)
 {
     const struct ts_spec *spec = space->spec;
-    const struct ts_values *from = selection->quick ? spec->quick_sizes : spec->sizes;
-    size_t count = selection->quick ? spec->quick_size_count : spec->size_count;
-    if (selection->size_count > 0)
-        count = selection->size_count;
+    const struct ts_sizes *from =
+        ts_spec_timed(spec, selection->quick, space->device ? space->device->type : NULL);
+    size_t count = selection->size_count > 0 ? selection->size_count : from->count;
     space->sizes = ts_alloc(count, sizeof(*space->sizes));
     space->size_count = count;
     for (size_t i = 0; i < count; i++) {
         if (selection->size_count == 0)
-            ts_values_copy(&space->sizes[i], &from[i]);
+            ts_values_copy(&space->sizes[i], &from->items[i]);
         else if (take_size(spec, &selection->sizes[i], &space->sizes[i], err) != 0 ||
                  check_new_size(space, i, err) != 0)
             return -1;
@@ -328,14 +327,14 @@ static int collect(struct collector *c, struct ts_config *config, struct ts_err 
     size_t held = 0, held_check = 0;
     config->admitted = admit(space, config, space->sizes, space->size_count, &held, err);
     if (config->admitted)
-        config->admitted_check =
-            admit(space, config, spec->check_sizes, spec->check_size_count, &held_check, err);
+        config->admitted_check = admit(space, config, spec->check_sizes.items,
+                                       spec->check_sizes.count, &held_check, err);
     space->excluded += (int64_t)(space->size_count - held);
     if (!config->admitted_check || count_pairs(c, held, err) != 0 ||
         check_instances(space, config, space->sizes, config->admitted, space->size_count, err) !=
             0 ||
-        (held > 0 && check_instances(space, config, spec->check_sizes, config->admitted_check,
-                                     spec->check_size_count, err) != 0)) {
+        (held > 0 && check_instances(space, config, spec->check_sizes.items, config->admitted_check,
+                                     spec->check_sizes.count, err) != 0)) {
         release_config(config);
         return -1;
     }
@@ -418,7 +417,7 @@ static int check_total(const struct ts_space *space, const struct axes *axes, co
     struct counter counter = counter_start(axes->problem, NULL, spec->problem_count);
     int64_t problems = counter_total(&counter, MAX_COMBINATIONS);
     int64_t places =
-        bounded_product(problems, (int64_t)(space->size_count + spec->check_size_count));
+        bounded_product(problems, (int64_t)(space->size_count + spec->check_sizes.count));
     int64_t total = problems;
     counter_release(&counter);
     for (size_t i = 0; i < count; i++)

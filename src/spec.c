@@ -16,11 +16,29 @@ static const char extension[] = ".json";
 
 /* ---- memory ---- */
 
-static void free_sizes(struct ts_values *sizes, size_t count)
+const struct ts_timed_row ts_timed_table[TS_TIMED_COUNT] = {
+    [TS_TIMED_FULL] = {"sizes", TS_TIMED_FULL},
+    [TS_TIMED_QUICK] = {"quick_sizes", TS_TIMED_FULL},
+    [TS_TIMED_GPU] = {"gpu_sizes", TS_TIMED_FULL},
+    [TS_TIMED_GPU_QUICK] = {"gpu_quick_sizes", TS_TIMED_QUICK},
+};
+
+const struct ts_sizes *ts_spec_timed(const struct ts_spec *spec, bool quick, const char *type)
 {
-    for (size_t i = 0; sizes && i < count; i++)
-        ts_values_free(&sizes[i]);
-    free(sizes);
+    bool gpu = type && !strcmp(type, "gpu");
+    enum ts_timed timed = gpu ? (quick ? TS_TIMED_GPU_QUICK : TS_TIMED_GPU)
+                              : (quick ? TS_TIMED_QUICK : TS_TIMED_FULL);
+
+    while (spec->timed[timed].count == 0 && ts_timed_table[timed].fallback != timed)
+        timed = ts_timed_table[timed].fallback;
+    return &spec->timed[timed];
+}
+
+static void free_sizes(struct ts_sizes *sizes)
+{
+    for (size_t i = 0; sizes->items && i < sizes->count; i++)
+        ts_values_free(&sizes->items[i]);
+    free(sizes->items);
 }
 
 static void free_axes(struct ts_axis *axes, size_t count)
@@ -52,9 +70,9 @@ void ts_spec_free(struct ts_spec *spec)
     for (size_t i = 0; i < spec->size_name_count; i++)
         free(spec->size_names[i]);
     free(spec->size_names);
-    free_sizes(spec->sizes, spec->size_count);
-    free_sizes(spec->quick_sizes, spec->quick_size_count);
-    free_sizes(spec->check_sizes, spec->check_size_count);
+    for (size_t i = 0; i < TS_TIMED_COUNT; i++)
+        free_sizes(&spec->timed[i]);
+    free_sizes(&spec->check_sizes);
     free_axes(spec->problem, spec->problem_count);
     free_axes(spec->params, spec->param_count);
     free_axes(spec->quick_params, spec->quick_params ? spec->param_count : 0);
@@ -264,27 +282,18 @@ static int read_iterate(struct ts_spec_reader *r, struct ts_err *err)
 
 /* ---- the whole ---- */
 
-static int copy_sizes(const struct ts_values *from, size_t count, struct ts_values **to,
-                      size_t *to_count)
-{
-    *to = ts_alloc(count, sizeof(**to));
-    *to_count = count;
-    for (size_t i = 0; i < count; i++)
-        ts_values_copy(&(*to)[i], &from[i]);
-    return 0;
-}
-
 static int read_spaces(struct ts_spec_reader *r, struct ts_err *err)
 {
     struct ts_spec *spec = r->spec;
     size_t same;
-    if (ts_spec_read_sizes(r, "sizes", &spec->sizes, &spec->size_count, err) != 0 ||
-        ts_spec_read_sizes(r, "check_sizes", &spec->check_sizes, &spec->check_size_count, err) != 0)
-        return -1;
-    if (!ts_json_get(r->document, "quick_sizes"))
-        copy_sizes(spec->sizes, spec->size_count, &spec->quick_sizes, &spec->quick_size_count);
-    else if (ts_spec_read_sizes(r, "quick_sizes", &spec->quick_sizes, &spec->quick_size_count,
-                                err) != 0)
+    for (size_t i = 0; i < TS_TIMED_COUNT; i++) {
+        const struct ts_timed_row *row = &ts_timed_table[i];
+        bool required = row->fallback == (enum ts_timed)i;
+        if ((required || ts_json_get(r->document, row->key)) &&
+            ts_spec_read_sizes(r, row->key, &spec->timed[i], err) != 0)
+            return -1;
+    }
+    if (ts_spec_read_sizes(r, "check_sizes", &spec->check_sizes, err) != 0)
         return -1;
     if (ts_spec_read_axes(r, "problem", NULL, 0, &spec->problem, &spec->problem_count, err) != 0 ||
         ts_spec_read_axes(r, "params", NULL, 0, &spec->params, &spec->param_count, err) != 0)
@@ -325,9 +334,10 @@ static int check_sources(struct ts_spec_reader *r, struct ts_err *err)
 static int read_document(struct ts_spec_reader *r, struct ts_err *err)
 {
     static const char *const keys[] = {
-        "schema", "name",         "doc",         "sources",  "options", "reference",   "tolerance",
-        "sizes",  "params",       "quick_sizes", "where",    "args",    "check_sizes", "problem",
-        "local",  "quick_params", "work",        "variants", "global",  "iterate",
+        "schema",      "name",    "doc",       "sources",         "options", "reference",
+        "tolerance",   "sizes",   "params",    "quick_sizes",     "where",   "args",
+        "check_sizes", "problem", "local",     "quick_params",    "work",    "variants",
+        "global",      "iterate", "gpu_sizes", "gpu_quick_sizes",
     };
     if (ts_place_object(&r->root, r->document, err) != 0 || read_schema(r, true, err) != 0 ||
         ts_place_keys(&r->root, r->document, keys, TS_COUNT(keys), err) != 0 ||

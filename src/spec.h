@@ -107,6 +107,25 @@ struct ts_swap {
     char *a, *b; /* argument names */
 };
 
+/* The lists of sizes that are timed. A GPU needs larger ones: what takes a processor a second is on
+ * it over before the launch itself is. */
+enum ts_timed {
+    TS_TIMED_FULL,
+    TS_TIMED_QUICK,
+    TS_TIMED_GPU,
+    TS_TIMED_GPU_QUICK,
+    TS_TIMED_COUNT,
+};
+extern const struct ts_timed_row {
+    const char *key;        /* in the spec file */
+    enum ts_timed fallback; /* the list instead, where the file has none; itself: required */
+} ts_timed_table[TS_TIMED_COUNT];
+
+struct ts_sizes {
+    struct ts_values *items; /* each with all size_names of the spec in that order */
+    size_t count;
+};
+
 struct ts_spec {
     char *path; /* as found, for messages */
     char *name, *doc;
@@ -116,9 +135,8 @@ struct ts_spec {
     double tolerance;
     char **size_names;
     size_t size_name_count;
-    struct ts_values *sizes, *quick_sizes,
-        *check_sizes; /* each with all size_names in that order */
-    size_t size_count, quick_size_count, check_size_count;
+    struct ts_sizes timed[TS_TIMED_COUNT]; /* count 0: the fallback's */
+    struct ts_sizes check_sizes;
     struct ts_axis *problem;
     size_t problem_count;
     struct ts_axis *params, *quick_params; /* same axes in the same order */
@@ -139,6 +157,9 @@ struct ts_spec {
  * unknown name lists the built-in ones. */
 struct ts_spec *ts_spec_load(const char *name_or_path, struct ts_err *err);
 void ts_spec_free(struct ts_spec *spec);
+
+/* The sizes to time on a device of that type ("gpu", ...; NULL: no device). */
+const struct ts_sizes *ts_spec_timed(const struct ts_spec *spec, bool quick, const char *type);
 
 /* Where an expression of the spec stands in its file, "" when it is not the spec's; borrowed. */
 const char *ts_spec_place(const struct ts_spec *spec, const struct ts_expr *expr);

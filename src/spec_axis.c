@@ -257,8 +257,8 @@ static int read_size(struct ts_spec_reader *r, const struct ts_place *at, const 
     return 0;
 }
 
-int ts_spec_read_sizes(struct ts_spec_reader *r, const char *key, struct ts_values **sizes,
-                       size_t *count, struct ts_err *err)
+int ts_spec_read_sizes(struct ts_spec_reader *r, const char *key, struct ts_sizes *sizes,
+                       struct ts_err *err)
 {
     size_t length = 0, i = 0;
     TS_MEMBER(list, at, &r->root, r->document, key);
@@ -267,14 +267,14 @@ int ts_spec_read_sizes(struct ts_spec_reader *r, const char *key, struct ts_valu
     if (length > MAX_AXIS_VALUES)
         return ts_place_error(&at, err, "expected at most %d sizes, got %zu", MAX_AXIS_VALUES,
                               length);
-    *sizes = ts_alloc(length, sizeof(**sizes));
-    *count = length;
+    sizes->items = ts_alloc(length, sizeof(*sizes->items));
+    sizes->count = length;
     for (const cJSON *item = list->child; item; item = item->next, i++) {
         const struct ts_place place = ts_place_item(&at, i);
-        if (read_size(r, &place, item, &(*sizes)[i], err) != 0)
+        if (read_size(r, &place, item, &sizes->items[i], err) != 0)
             return -1;
         for (size_t before = 0; before < i; before++)
-            if (ts_values_equal(&(*sizes)[before], &(*sizes)[i]))
+            if (ts_values_equal(&sizes->items[before], &sizes->items[i]))
                 return ts_place_error(&place, err, "the same as %s[%zu]", key, before);
     }
     return 0;

@@ -56,8 +56,8 @@ int ts_spec_check_params(const struct ts_spec *spec, const struct ts_variant *va
 int ts_spec_read_axes(struct ts_spec_reader *r, const char *key, const struct ts_axis *like,
                       size_t like_count, struct ts_axis **axes, size_t *count, struct ts_err *err);
 /* A list of size tuples; the first one read decides names and order (spec.size_names). */
-int ts_spec_read_sizes(struct ts_spec_reader *r, const char *key, struct ts_values **sizes,
-                       size_t *count, struct ts_err *err);
+int ts_spec_read_sizes(struct ts_spec_reader *r, const char *key, struct ts_sizes *sizes,
+                       struct ts_err *err);
 /* A name that may be used for a size or an axis: well formed, not reserved, not taken. */
 int ts_spec_check_name(const struct ts_spec *spec, const struct ts_place *at, const char *name,
                        struct ts_err *err);

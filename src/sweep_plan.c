@@ -141,7 +141,7 @@ static int plan_space(struct sweep *s, size_t space_index, struct ts_err *err)
         units[c].space = space_index;
         units[c].config = c;
         units[c].timed_size_only = true;
-        for (size_t i = 0; i < space->spec->check_size_count; i++)
+        for (size_t i = 0; i < space->spec->check_sizes.count; i++)
             units[c].timed_size_only &= !space->configs[c].admitted_check[i];
         s->units[s->unit_count++] = units[c];
     }
@@ -350,11 +350,11 @@ int ts_sweep_prove_job(struct sweep *s, const struct unit *unit, struct ts_job *
     const struct ts_config *config = &space->configs[unit->config];
 
     ts_sweep_begin_job(s, unit, TS_JOB_PROVE, job, sources);
-    job->instances = ts_alloc(spec->check_size_count, sizeof(*job->instances));
-    for (size_t i = 0; i < spec->check_size_count; i++) {
+    job->instances = ts_alloc(spec->check_sizes.count, sizeof(*job->instances));
+    for (size_t i = 0; i < spec->check_sizes.count; i++) {
         if (!config->admitted_check[i])
             continue;
-        if (ts_space_instance(space, config, &spec->check_sizes[i], &s->run->device,
+        if (ts_space_instance(space, config, &spec->check_sizes.items[i], &s->run->device,
                               &job->instances[job->instance_count], err) < 0)
             return -1;
         job->instance_count++;

@@ -42,13 +42,13 @@ static int64_t proof_bytes(const struct sweep *s, const struct ts_space *space)
 {
     int64_t most = 0;
 
-    for (size_t i = 0; i < space->spec->check_size_count && space->config_count > 0; i++) {
+    for (size_t i = 0; i < space->spec->check_sizes.count && space->config_count > 0; i++) {
         struct ts_instance instance = {0};
         struct ts_err ignored = {0};
         int64_t bytes = 0;
 
         if (!space->configs[0].admitted_check[i] ||
-            ts_space_instance(space, &space->configs[0], &space->spec->check_sizes[i],
+            ts_space_instance(space, &space->configs[0], &space->spec->check_sizes.items[i],
                               &s->run->device, &instance, &ignored) < 0)
             continue;
         for (size_t a = 0; a < instance.arg_count; a++)

@@ -58,7 +58,7 @@ static int count_space(struct counted *c, const struct ts_spec *spec, bool quick
         v->rows += rows;
         c->all.configs++;
         c->all.rows += rows;
-        if (!any(config->admitted_check, spec->check_size_count)) {
+        if (!any(config->admitted_check, spec->check_sizes.count)) {
             v->unchecked++;
             c->all.unchecked++;
             if (!v->one)
@@ -101,13 +101,12 @@ static void add_axes(struct ts_table *t, const char *title, const struct ts_axis
     }
 }
 
-static void add_sizes(struct ts_table *t, const char *title, const struct ts_values *sizes,
-                      size_t count)
+static void add_sizes(struct ts_table *t, const char *title, const struct ts_sizes *sizes)
 {
     struct ts_text text = {0};
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sizes->count; i++) {
         ts_text_puts(&text, i ? "; " : "");
-        ts_values_print(&sizes[i], "", " ", &text);
+        ts_values_print(&sizes->items[i], "", " ", &text);
     }
     ts_table_cell(t, "%s", title);
     ts_table_cell(t, "%s", text.text ? text.text : "");
@@ -119,9 +118,13 @@ static void print_facts(const struct ts_spec *spec, struct ts_text *out)
     struct ts_table t = {0};
     ts_table_column(&t, NULL, TS_LEFT);
     ts_table_column(&t, NULL, TS_LEFT);
-    add_sizes(&t, "sizes", spec->sizes, spec->size_count);
-    add_sizes(&t, "quick sizes", spec->quick_sizes, spec->quick_size_count);
-    add_sizes(&t, "check sizes", spec->check_sizes, spec->check_size_count);
+    add_sizes(&t, "sizes", ts_spec_timed(spec, false, NULL));
+    add_sizes(&t, "quick sizes", ts_spec_timed(spec, true, NULL));
+    if (spec->timed[TS_TIMED_GPU].count)
+        add_sizes(&t, "sizes on a GPU", ts_spec_timed(spec, false, "gpu"));
+    if (spec->timed[TS_TIMED_GPU_QUICK].count)
+        add_sizes(&t, "quick sizes on a GPU", ts_spec_timed(spec, true, "gpu"));
+    add_sizes(&t, "check sizes", &spec->check_sizes);
     ts_table_cell(&t, "reference");
     if (spec->reference_variant)
         ts_table_cell(&t, "variant %s, tolerance %g", spec->reference_variant, spec->tolerance);
@@ -204,11 +207,11 @@ static void print_spec(const struct ts_spec *spec, const struct counted *full,
 
 /* ---- for programs ---- */
 
-static void json_sizes(cJSON *into, const char *key, const struct ts_values *sizes, size_t count)
+static void json_sizes(cJSON *into, const char *key, const struct ts_sizes *sizes)
 {
     cJSON *list = ts_json_add_array(into, key);
-    for (size_t i = 0; i < count; i++)
-        ts_json_add_item(list, NULL, ts_values_to_json(&sizes[i]));
+    for (size_t i = 0; i < sizes->count; i++)
+        ts_json_add_item(list, NULL, ts_values_to_json(&sizes->items[i]));
 }
 
 static void json_axes(cJSON *into, const char *key, const struct ts_axis *axes, size_t count)
@@ -272,9 +275,11 @@ static void json_spec(cJSON *benchmarks, const struct ts_spec *spec, const struc
     else
         ts_json_add_string(object, "reference", spec->reference_name);
     ts_json_add_real(object, "tolerance", spec->tolerance);
-    json_sizes(object, "sizes", spec->sizes, spec->size_count);
-    json_sizes(object, "quick_sizes", spec->quick_sizes, spec->quick_size_count);
-    json_sizes(object, "check_sizes", spec->check_sizes, spec->check_size_count);
+    json_sizes(object, "sizes", ts_spec_timed(spec, false, NULL));
+    json_sizes(object, "quick_sizes", ts_spec_timed(spec, true, NULL));
+    json_sizes(object, "gpu_sizes", ts_spec_timed(spec, false, "gpu"));
+    json_sizes(object, "gpu_quick_sizes", ts_spec_timed(spec, true, "gpu"));
+    json_sizes(object, "check_sizes", &spec->check_sizes);
     json_axes(object, "problem", spec->problem, spec->problem_count);
     json_axes(object, "params", spec->params, spec->param_count);
     json_axes(object, "quick_params", spec->quick_params, spec->param_count);

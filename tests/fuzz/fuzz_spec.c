@@ -44,7 +44,7 @@ static int64_t pairs_of(const struct ts_spec *spec, bool quick)
     int64_t pairs = 0, most = (int64_t)1 << 40;
     for (size_t v = 0; v < spec->variant_count; v++) {
         int64_t product =
-            (int64_t)((quick ? spec->quick_size_count : spec->size_count) + spec->check_size_count);
+            (int64_t)(ts_spec_timed(spec, quick, NULL)->count + spec->check_sizes.count);
         for (size_t i = 0; i < spec->problem_count && product < most; i++)
             product *= (int64_t)spec->problem[i].count;
         for (size_t i = 0; i < spec->variants[v].param_count && product < most; i++)
@@ -90,9 +90,9 @@ static void sweep(const struct ts_spec *spec, const struct ts_device *device, bo
     }
     for (size_t i = 0; i < space->config_count; i++)
         check_config(space, &space->configs[i]);
-    for (size_t i = 0; i < space->problem_count && spec->check_size_count; i++) {
+    for (size_t i = 0; i < space->problem_count && spec->check_sizes.count; i++) {
         struct ts_config *config =
-            ts_space_reference_config(space, i, &spec->check_sizes[0], device, &err);
+            ts_space_reference_config(space, i, &spec->check_sizes.items[0], device, &err);
         ts_config_free(config);
         ts_err_clear(&err);
     }

@@ -211,7 +211,8 @@ static void test_instance(void **state)
     struct ts_space *space = open_good(spec, &everything);
     const struct ts_config *config = &space->configs[63]; /* local, double, TX=32 TY=8 PAD=1 */
     struct ts_instance in;
-    assert_int_equal(ts_space_instance(space, config, &spec->check_sizes[1], NULL, &in, &err), 0);
+    assert_int_equal(ts_space_instance(space, config, &spec->check_sizes.items[1], NULL, &in, &err),
+                     0);
     assert_int_equal(ts_values_number(&in.size, "W", 0), 33);
     assert_int_equal(ts_values_number(&in.problem, "POINTS", 0), 9);
     assert_int_equal(in.arg_count, 4);
@@ -436,15 +437,16 @@ static void test_reference_config(void **state)
     struct ts_spec *spec = load("\"TX <= W\"", "\"TX*2 <= W\"");
     struct ts_space *space = open_good(spec, &everything);
     struct ts_config *config =
-        ts_space_reference_config(space, 3, &spec->check_sizes[1], NULL, &err);
+        ts_space_reference_config(space, 3, &spec->check_sizes.items[1], NULL, &err);
     assert_non_null(config);
     assert_string_equal(config->options, "-cl-std=CL1.2 -DPOINTS=9 -DREAL=double -DTY=4 -DTX=8 "
                                          "-DVARIANT_naive");
     struct ts_instance in;
-    assert_int_equal(ts_space_instance(space, config, &spec->check_sizes[1], NULL, &in, &err), 0);
+    assert_int_equal(ts_space_instance(space, config, &spec->check_sizes.items[1], NULL, &in, &err),
+                     0);
     ts_instance_free(&in);
     ts_config_free(config);
-    assert_null(ts_space_reference_config(space, 0, &spec->check_sizes[0], NULL, &err));
+    assert_null(ts_space_reference_config(space, 0, &spec->check_sizes.items[0], NULL, &err));
     assert_int_equal(err.exit_status, 0); /* none admits W=5 */
     ts_config_free(NULL);
     ts_space_close(space);
@@ -470,12 +472,48 @@ static int leave_folder(void **state)
     return result;
 }
 
+/* A GPU times its own sizes where the spec has some, quick ones included; anything else does not;
+ * --size goes before both. */
+static void test_gpu_sizes(void **state)
+{
+    (void)state;
+    const struct {
+        const char *type;
+        bool quick, given;
+        int64_t want_w;
+    } rows[] = {
+        {"cpu", false, false, 64}, {"gpu", false, false, 256}, {"accelerator", false, false, 64},
+        {"cpu", true, false, 16},  {"gpu", true, false, 128},  {"gpu", false, true, 40},
+    };
+    struct ts_spec *spec =
+        load("  \"check_sizes\":", "  \"gpu_sizes\": [ {\"W\": 256, \"H\": 8} ],\n"
+                                   "  \"gpu_quick_sizes\": [ {\"W\": 128, \"H\": 8} ],\n"
+                                   "  \"check_sizes\":");
+    for (size_t i = 0; i < TS_COUNT(rows); i++) {
+        struct ts_device device = {.type = (char *)rows[i].type};
+        struct ts_values size = {0};
+        ts_values_add(&size, "W", 40);
+        ts_values_add(&size, "H", 8);
+        struct ts_selection selection = {
+            .quick = rows[i].quick, .sizes = &size, .size_count = rows[i].given ? 1 : 0};
+        struct ts_err err = {0};
+        struct ts_space *space = ts_space_open(spec, &selection, &device, false, &err);
+        if (!space)
+            fail_msg("%s", err.text);
+        assert_int_equal(ts_values_number(&space->sizes[0], "W", 0), rows[i].want_w);
+        ts_space_close(space);
+        ts_values_free(&size);
+    }
+    ts_spec_free(spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_configurations),
         cmocka_unit_test(test_selection),
         cmocka_unit_test(test_quick),
+        cmocka_unit_test(test_gpu_sizes),
         cmocka_unit_test(test_device_facts),
         cmocka_unit_test(test_geometry_by_device),
         cmocka_unit_test(test_instance),

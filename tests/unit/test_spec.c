@@ -110,8 +110,9 @@ static void test_good(void **state)
     assert_null(spec->reference_variant);
     assert_int_equal(spec->size_name_count, 2);
     assert_string_equal(spec->size_names[1], "H");
-    assert_int_equal(spec->quick_size_count, 1); /* the full ones */
-    assert_int_equal(ts_values_number(&spec->quick_sizes[0], "H", 0), 32);
+    assert_int_equal(ts_spec_timed(spec, true, NULL)->count, 1); /* the full ones */
+    assert_int_equal(ts_values_number(&ts_spec_timed(spec, true, NULL)->items[0], "H", 0), 32);
+    assert_ptr_equal(ts_spec_timed(spec, true, "gpu"), &spec->timed[TS_TIMED_FULL]);
     assert_int_equal(spec->quick_params[0].count, 1);
     assert_int_equal(spec->quick_params[2].count, 2); /* PAD is not restricted */
     assert_int_equal(spec->baseline, 0);
