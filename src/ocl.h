@@ -89,6 +89,13 @@ void ts_ocl_buffer_close(struct ts_ocl_buffer *buffer);
 int64_t ts_ocl_buffer_bytes(const struct ts_ocl_buffer *buffer);
 int ts_ocl_buffer_write(struct ts_ocl_buffer *buffer, const void *data, struct ts_fault *fault);
 int ts_ocl_buffer_read(struct ts_ocl_buffer *buffer, void *data, struct ts_fault *fault);
+/* Host memory to read into. Beside a GPU it is memory that the driver has pinned, where the driver
+ * does that: reading into any other is several times slower. NULL when memory is short. */
+struct ts_ocl_room;
+struct ts_ocl_room *ts_ocl_room_open(struct ts_ocl *ocl, size_t bytes);
+void *ts_ocl_room_data(struct ts_ocl_room *room);
+size_t ts_ocl_room_bytes(const struct ts_ocl_room *room);
+void ts_ocl_room_close(struct ts_ocl_room *room);
 /* Repeats a pattern of 1, 2, 4 or 8 bytes over the data. */
 int ts_ocl_buffer_fill(struct ts_ocl_buffer *buffer, const void *pattern, size_t pattern_bytes,
                        struct ts_fault *fault);

@@ -110,6 +110,79 @@ int ts_ocl_buffer_copy(struct ts_ocl_buffer *to, struct ts_ocl_buffer *from, str
     return code == CL_SUCCESS ? 0 : ts_ocl_fault(fault, "clEnqueueCopyBuffer", code);
 }
 
+/* ---- host memory ---- */
+
+struct ts_ocl_room {
+    struct ts_ocl *ocl;
+    cl_mem pinned; /* NULL: data is plain memory */
+    void *data;
+    size_t bytes;
+};
+
+/* A driver that cannot is no fault: plain memory serves as well. */
+static void pin(struct ts_ocl_room *room)
+{
+    cl_int code;
+
+    if (strcmp(room->ocl->device.type, "gpu") != 0)
+        return;
+    room->pinned = clCreateBuffer(room->ocl->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                  room->bytes, NULL, &code);
+    if (code != CL_SUCCESS) {
+        room->pinned = NULL;
+        return;
+    }
+    room->data =
+        clEnqueueMapBuffer(room->ocl->queue, room->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                           room->bytes, 0, NULL, NULL, &code);
+    if (code == CL_SUCCESS)
+        return;
+    room->data = NULL;
+    clReleaseMemObject(room->pinned);
+    room->pinned = NULL;
+}
+
+struct ts_ocl_room *ts_ocl_room_open(struct ts_ocl *ocl, size_t bytes)
+{
+    struct ts_ocl_room *room = ts_alloc(1, sizeof(*room));
+
+    room->ocl = ocl;
+    room->bytes = bytes;
+    pin(room);
+    if (!room->pinned)
+        room->data = malloc(bytes);
+    if (room->data)
+        return room;
+    free(room);
+    return NULL;
+}
+
+void *ts_ocl_room_data(struct ts_ocl_room *room)
+{
+    return room->data;
+}
+
+size_t ts_ocl_room_bytes(const struct ts_ocl_room *room)
+{
+    return room->bytes;
+}
+
+void ts_ocl_room_close(struct ts_ocl_room *room)
+{
+    if (!room)
+        return;
+    if (room->pinned) {
+        clEnqueueUnmapMemObject(room->ocl->queue, room->pinned, room->data, 0, NULL, NULL);
+        clFinish(room->ocl->queue);
+        clReleaseMemObject(room->pinned);
+    } else {
+        free(room->data);
+    }
+    free(room);
+}
+
+/* ---- guards ---- */
+
 static int read_guard(struct ts_ocl_buffer *buffer, size_t offset, struct ts_fault *fault)
 {
     struct ts_ocl *ocl = buffer->ocl;

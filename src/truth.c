@@ -70,6 +70,7 @@ static void entry_free(struct entry *entry)
     for (size_t i = 0; i < entry->inputs.count; i++)
         free(entry->owned[i]);
     free(entry->owned);
+    free(entry->inputs.digests);
     free(entry->inputs.data);
     for (size_t i = 0; i < entry->expected.count; i++) {
         struct ts_want *want = &entry->expected.wants[i];
@@ -253,6 +254,7 @@ static int fill_arg(struct entry *entry, size_t i, const struct ts_job_arg *arg,
         if (!entry->owned[i])
             return short_of_memory(fault, bytes);
         fill_array(arg, entry->owned[i], seed, pattern);
+        entry->inputs.digests[i] = ts_digest128(entry->owned[i], (size_t)bytes);
         entry->bytes += bytes;
     }
     entry->inputs.data[i] = entry->owned[i];
@@ -274,6 +276,7 @@ const struct ts_inputs *ts_truth_inputs(struct ts_truth *truth, const struct ts_
     entry->inputs.key = key;
     entry->inputs.count = instance->arg_count;
     entry->inputs.data = ts_alloc(instance->arg_count, sizeof(*entry->inputs.data));
+    entry->inputs.digests = ts_alloc(instance->arg_count, sizeof(*entry->inputs.digests));
     entry->owned = ts_alloc(instance->arg_count, sizeof(*entry->owned));
     for (size_t i = 0; i < instance->arg_count; i++) {
         if (fill_arg(entry, i, &instance->args[i], seed, pattern, fault) < 0) {

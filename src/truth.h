@@ -26,6 +26,7 @@ const char *ts_pattern_name(enum ts_pattern pattern);
 struct ts_inputs {
     const void **data; /* per argument of the instance: host array of `in` and `inout`, the value of
                         * a scalar (one element), else NULL */
+    struct ts_digest128 *digests; /* of the arrays among them */
     size_t count;
     const char *key;
 };

@@ -27,8 +27,8 @@ struct ts_worker {
     struct ts_ocl *ocl;
     struct ts_bench *bench;
     struct ts_truth *truth;
-    void *room; /* what a proof reads back, kept: fresh memory costs more than the reading */
-    size_t room_bytes;
+    struct ts_ocl_room *room;     /* what a proof reads back, kept: fresh memory costs more than the
+                                   * reading; NULL: none yet */
     struct ts_sentinel *sentinel; /* NULL before its first use */
 };
 
