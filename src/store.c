@@ -325,7 +325,7 @@ int ts_store_read_text(char **out, const struct ts_place *at, const cJSON *objec
 int ts_store_read_header(struct ts_run *run, const struct ts_place *at, const cJSON *object,
                          struct ts_err *err)
 {
-    if (ts_place_object(at, object, err) != 0 ||
+    if (ts_store_check_header(at, object, err) != 0 ||
         ts_store_read_text(&run->id, at, object, "id", true, err) != 0 ||
         ts_store_read_text(&run->started, at, object, "started", true, err) != 0 ||
         ts_store_read_text(&run->finished, at, object, "finished", false, err) != 0 ||
@@ -352,8 +352,8 @@ static int read_rows(struct ts_run *run, const struct ts_place *at, const cJSON 
     {
         const struct ts_place place = ts_place_item(&list, index++);
         struct ts_row row;
-        if (ts_row_from_json(&row, item, err) != 0)
-            return ts_store_fault(&place, err);
+        if (ts_row_from_json(&row, &place, item, err) != 0)
+            return -1;
         size_t added = ts_run_add_row(run); /* moves run->rows */
         run->rows[added] = row;
     }
