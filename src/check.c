@@ -193,22 +193,33 @@ static void free_checking(struct ts_checking *c)
     free(c->checker);
 }
 
+/* Of one spec: a finding, or a case of which nothing could be checked. */
+static bool has_finding_in(const struct ts_checking *c, size_t space)
+{
+    enum { TRIED = 1, CHECKED = 2 };
+    const struct ts_space *of = c->spaces[space];
+    unsigned char *seen = ts_alloc(of->problem_count, sizeof(*seen)); /* a case each */
+    bool finding = false;
+
+    for (size_t i = 0; i < c->row_count; i++) {
+        enum ts_check_status status = ts_check_row_status(&c->rows[i]);
+        if (c->rows[i].space != space)
+            continue;
+        finding |= status == TS_CHECK_FINDING;
+        seen[of->configs[c->rows[i].config].problem] |=
+            status == TS_CHECK_NOT_CHECKED ? TRIED : TRIED | CHECKED;
+    }
+    for (size_t i = 0; i < of->problem_count; i++)
+        finding |= seen[i] == TRIED;
+    free(seen);
+    return finding;
+}
+
 /* A finding, or a case (a benchmark's problem) of which nothing could be checked. */
 static bool has_finding(const struct ts_checking *c)
 {
-    for (size_t i = 0; i < c->row_count; i++) {
-        size_t space = c->rows[i].space,
-               problem = c->spaces[space]->configs[c->rows[i].config].problem;
-        bool any_checked = false;
-
-        if (ts_check_row_status(&c->rows[i]) == TS_CHECK_FINDING)
-            return true;
-        for (size_t j = 0; j < c->row_count; j++) {
-            any_checked |= c->rows[j].space == space &&
-                           c->spaces[space]->configs[c->rows[j].config].problem == problem &&
-                           ts_check_row_status(&c->rows[j]) != TS_CHECK_NOT_CHECKED;
-        }
-        if (!any_checked)
+    for (size_t i = 0; i < c->spec_count; i++) {
+        if (has_finding_in(c, i))
             return true;
     }
     return false;
