@@ -1,0 +1,145 @@
+/* fuzz_compare.c: a results document of several runs, compared: with itself, its first half with
+ * its second, and as dated runs. Every format of the answer is looked at. */
+#include "compare.h"
+#include "fuzz.h"
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void require_json(cJSON *document)
+{
+    struct ts_err err = {0};
+    char *text = ts_json_print(document);
+    cJSON *again = ts_json_parse(text, strlen(text), "printed", 1, &err);
+    TS_FUZZ_REQUIRE(again, "%s\n%s", err.text, text);
+    ts_fuzz_require_equal(text, ts_json_print(again), "the document");
+    cJSON_Delete(document);
+    cJSON_Delete(again);
+}
+
+/* No byte that may not be there, and no tag or attribute that text could have opened. */
+static void require_xml(const char *xml)
+{
+    bool tag = false, quoted = false;
+    for (const char *c = xml; *c; c++) {
+        TS_FUZZ_REQUIRE((unsigned char)*c >= 0x20 || *c == '\n' || *c == '\t', "byte 0x%02X in XML",
+                        (unsigned)*c);
+        if (*c == '<' || *c == '>') {
+            TS_FUZZ_REQUIRE(!quoted && tag == (*c == '>'), "%c out of place: %.80s", *c, c);
+            tag = *c == '<';
+        }
+        if (*c == '"' && tag)
+            quoted = !quoted;
+    }
+    TS_FUZZ_REQUIRE(!tag && !quoted, "an open tag at the end");
+}
+
+/* Every line is a command of ours: none that text began. */
+static void require_commands(const char *text)
+{
+    static const char *const kinds[] = {"::error title=", "::warning title=", "::notice title="};
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        bool known = false;
+        for (size_t i = 0; i < TS_COUNT(kinds); i++)
+            known |= strncmp(line, kinds[i], strlen(kinds[i])) == 0;
+        TS_FUZZ_REQUIRE(known, "no command: %.80s", line);
+        TS_FUZZ_REQUIRE(strchr(line, '\n'), "the last line does not end");
+    }
+}
+
+static void require_no_controls(const char *text)
+{
+    for (const char *c = text; *c; c++)
+        TS_FUZZ_REQUIRE((unsigned char)*c >= 0x20 || *c == '\n' || *c == '\t',
+                        "byte 0x%02X in text", (unsigned)*c);
+}
+
+static void print_all(const struct ts_compare *compare)
+{
+    struct ts_text text = {0};
+    ts_compare_text(compare, true, false, &text);
+    ts_compare_markdown(compare, false, &text);
+    require_no_controls(text.text);
+    ts_text_free(&text);
+    ts_compare_junit(compare, &text);
+    require_xml(text.text);
+    ts_text_free(&text);
+    ts_compare_github(compare, true, &text);
+    require_commands(text.text);
+    ts_text_free(&text);
+    require_json(ts_compare_json(compare));
+}
+
+static int compare(char *base, char *fresh, enum ts_gate gate)
+{
+    struct ts_err err = {0};
+    const struct ts_compare_options options = {.files = {&base, &fresh},
+                                               .file_count = {1, 1},
+                                               .gate = gate,
+                                               .fail_on = TS_FAIL_SLOWER | TS_FAIL_FAILED |
+                                                          TS_FAIL_VANISHED,
+                                               .threshold = 0.05,
+                                               .fdr = 0.05};
+    struct ts_compare *compare = ts_compare_open(&options, &err);
+    if (!compare) {
+        ts_fuzz_require_usage(&err, "");
+        return TS_EXIT_USAGE;
+    }
+    print_all(compare);
+    int status = ts_compare_exit_status(compare);
+    ts_compare_free(compare);
+    return status;
+}
+
+static void history(char *base, char *fresh)
+{
+    char *files[] = {base, fresh};
+    struct ts_err err = {0};
+    struct ts_text text = {0};
+    const struct ts_compare_options options = {
+        .files = {files}, .file_count = {2}, .threshold = 0.05, .fdr = 0.05};
+    struct ts_history *history = ts_history_open(&options, &err);
+    if (!history) {
+        ts_fuzz_require_usage(&err, "");
+        return;
+    }
+    ts_history_text(history, &text);
+    require_no_controls(text.text);
+    require_json(ts_history_json(history));
+    ts_text_free(&text);
+    ts_history_free(history);
+}
+
+static char *save(const struct ts_results *all, size_t first, size_t count, const char *name)
+{
+    struct ts_results part = {.runs = all->runs + first, .run_count = count};
+    char *text = ts_results_print(&part), *path = ts_strdup(ts_fuzz_file(name, text, strlen(text)));
+    free(text);
+    return path;
+}
+
+void ts_fuzz_one(const char *text, size_t length)
+{
+    struct ts_err err = {0};
+    struct ts_results results = {0};
+    char *path = ts_strdup(ts_fuzz_file("r.json", text, length));
+    if (ts_results_load(&results, path, &err) != 0) {
+        ts_fuzz_require_usage(&err, path);
+        free(path);
+        return;
+    }
+    int status = compare(path, path, TS_GATE_ALL);
+    TS_FUZZ_REQUIRE(status != TS_EXIT_FINDING, "a file got slower than itself");
+    if (results.run_count > 1) {
+        size_t half = results.run_count / 2;
+        char *base = save(&results, 0, half, "base.json");
+        char *fresh = save(&results, half, results.run_count - half, "new.json");
+        compare(base, fresh, TS_GATE_BEST);
+        history(base, fresh);
+        free(base);
+        free(fresh);
+    }
+    ts_results_free(&results);
+    free(path);
+}
