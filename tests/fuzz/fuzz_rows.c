@@ -30,6 +30,5 @@ void ts_fuzz_one(const char *text, size_t length)
 {
     static const char *const which[] = {NULL, "best", "failed", "suspects"};
     const char *path = ts_fuzz_file("rows.json", text, length);
-    for (size_t i = 0; i < TS_COUNT(which); i++)
-        choose(path, which[i]);
+    choose(path, which[length % TS_COUNT(which)]); /* one an input, for speed */
 }
