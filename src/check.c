@@ -228,7 +228,6 @@ static bool has_finding(const struct ts_checking *c)
 static int write_output(const struct ts_checking *c, struct ts_err *err)
 {
     struct ts_text text = {0};
-    int result = 0;
 
     if (c->options->json) {
         cJSON *document = ts_check_to_document(c);
@@ -239,10 +238,8 @@ static int write_output(const struct ts_checking *c, struct ts_err *err)
     } else {
         ts_check_print_text(c, &text);
     }
-    if (c->options->output && strcmp(c->options->output, "-") != 0)
-        result = ts_file_write(c->options->output, text.text, text.length, err);
-    else
-        fwrite(text.text, 1, text.length, stdout); /* main looks whether it arrived */
+    int result =
+        ts_file_put(c->options->output ? c->options->output : "-", text.text, text.length, err);
     ts_text_free(&text);
     return result;
 }

@@ -3,8 +3,6 @@
 #include "row_json.h"
 #include "store_private.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,15 +230,6 @@ char *ts_results_print(const struct ts_results *results)
     return text;
 }
 
-static int print_to_stdout(const char *text, struct ts_err *err)
-{
-    errno = 0;
-    if (fputs(text, stdout) == EOF || fflush(stdout) != 0)
-        return ts_err_set(err, TS_EXIT_SYSTEM, "standard output: cannot write: %s",
-                          strerror(errno));
-    return 0;
-}
-
 int ts_results_save(const struct ts_results *results, const char *path, struct ts_err *err)
 {
     struct ts_text text = {0};
@@ -248,8 +237,7 @@ int ts_results_save(const struct ts_results *results, const char *path, struct t
     ts_text_puts(&text, document);
     if (text.text[text.length - 1] != '\n')
         ts_text_puts(&text, "\n");
-    int result = strcmp(path, "-") == 0 ? print_to_stdout(text.text, err)
-                                        : ts_file_write(path, text.text, text.length, err);
+    int result = ts_file_put(path, text.text, text.length, err);
     free(document);
     ts_text_free(&text);
     return result;

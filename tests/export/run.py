@@ -13,7 +13,11 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness  # noqa: E402
+import bench  # noqa: E402
 import ci  # noqa: E402
+import merging  # noqa: E402
+import table  # noqa: E402
+import tuner  # noqa: E402
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -49,7 +53,7 @@ def main():
     options = harness.arguments(__doc__)
     report = harness.Report(options.only)
     with harness.Folder(options.keep) as folder:
-        for module in (ci,):
+        for module in (table, bench, tuner, merging, ci):
             for name, test in module.TESTS.items():
                 name = f"{module.__name__}/{name}"
                 report.run(f"export/{name}", lambda: test(Place(options, folder, name)))
