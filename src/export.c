@@ -217,12 +217,8 @@ static int choose_rows(struct work *w, struct ts_err *err)
 static void add_options(const struct ts_values *values, const char *option, struct ts_text *out)
 {
     for (size_t i = 0; i < values->count; i++) {
-        const struct ts_value *v = &values->items[i];
-        ts_text_printf(out, " %s %s=", option, v->name);
-        if (v->word)
-            ts_text_puts(out, v->word);
-        else
-            ts_text_printf(out, "%lld", (long long)v->number);
+        ts_text_printf(out, " %s %s=", option, values->items[i].name);
+        ts_value_print(&values->items[i], out);
     }
 }
 

@@ -27,12 +27,8 @@ struct configs {
 static void add_values(const struct ts_values *values, struct ts_text *out)
 {
     for (size_t i = 0; i < values->count; i++) {
-        const struct ts_value *v = &values->items[i];
-        ts_text_printf(out, "/%s:", v->name);
-        if (v->word)
-            ts_text_puts(out, v->word);
-        else
-            ts_text_printf(out, "%lld", (long long)v->number);
+        ts_text_printf(out, "/%s:", values->items[i].name);
+        ts_value_print(&values->items[i], out);
     }
 }
 

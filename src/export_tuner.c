@@ -168,11 +168,8 @@ static void add_key(const struct ts_values *names, const struct ts_values *param
 {
     ts_text_puts(out, "");
     for (size_t i = 0; i < names->count; i++) {
-        const struct ts_value *value = ts_values_find(params, names->items[i].name);
-        if (value->word)
-            ts_text_printf(out, "%s%s", i ? "," : "", value->word);
-        else
-            ts_text_printf(out, "%s%lld", i ? "," : "", (long long)value->number);
+        ts_text_puts(out, i ? "," : "");
+        ts_value_print(ts_values_find(params, names->items[i].name), out);
     }
 }
 

@@ -276,6 +276,19 @@ int ts_place_fields(const struct ts_place *at, const cJSON *object, const struct
     return 0;
 }
 
+int ts_place_parts(const struct ts_place *at, const cJSON *object,
+                   const struct ts_field_part *parts, size_t count, struct ts_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ts_place place = ts_place_key(at, parts[i].key);
+        const cJSON *part = ts_json_get(object, parts[i].key);
+        if (cJSON_IsObject(part) &&
+            ts_place_fields(&place, part, parts[i].fields, parts[i].count, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int ts_place_schema(const struct ts_place *at, const cJSON *value, const char *prefix, int version,
                     struct ts_err *err)
 {

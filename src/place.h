@@ -86,6 +86,14 @@ struct ts_field {
 /* object must be an object whose members are as the fields say; other members may be anything. */
 int ts_place_fields(const struct ts_place *at, const cJSON *object, const struct ts_field *fields,
                     size_t count, struct ts_err *err);
+/* The same for each member that is an object and has fields of its own. */
+struct ts_field_part {
+    const char *key;
+    const struct ts_field *fields;
+    size_t count;
+};
+int ts_place_parts(const struct ts_place *at, const cJSON *object,
+                   const struct ts_field_part *parts, size_t count, struct ts_err *err);
 
 /* value: of a key that names the schema of a document, PREFIX and the version ("tilesweep.spec/1");
  * a newer version is told as that. */

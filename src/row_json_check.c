@@ -69,11 +69,7 @@ static const struct ts_field rate_fields[] = {
     {"bound", TS_FIELD_TEXT, OR_NULL, 0},
 };
 
-static const struct {
-    const char *key;
-    const struct ts_field *fields;
-    size_t count;
-} parts[] = {
+static const struct ts_field_part parts[] = {
     {"reason", reason_fields, TS_COUNT(reason_fields)},
     {"geometry", geometry_fields, TS_COUNT(geometry_fields)},
     {"build", build_fields, TS_COUNT(build_fields)},
@@ -87,12 +83,5 @@ int ts_row_check_fields(const struct ts_place *at, const cJSON *object, struct t
 {
     if (ts_place_fields(at, object, row_fields, TS_COUNT(row_fields), err) != 0)
         return -1;
-    for (size_t i = 0; i < TS_COUNT(parts); i++) {
-        const struct ts_place place = ts_place_key(at, parts[i].key);
-        const cJSON *part = ts_json_get(object, parts[i].key);
-        if (cJSON_IsObject(part) &&
-            ts_place_fields(&place, part, parts[i].fields, parts[i].count, err) != 0)
-            return -1;
-    }
-    return 0;
+    return ts_place_parts(at, object, parts, TS_COUNT(parts), err);
 }

@@ -38,11 +38,7 @@ static const struct ts_field drift_fields[] = {
     {"fma", TS_FIELD_REAL, 0, 0},
 };
 
-static const struct {
-    const char *key;
-    const struct ts_field *fields;
-    size_t count;
-} parts[] = {
+static const struct ts_field_part parts[] = {
     {"platform", platform_fields, TS_COUNT(platform_fields)},
     {"device", device_fields, TS_COUNT(device_fields)},
     {"clock", clock_fields, TS_COUNT(clock_fields)},
@@ -63,13 +59,8 @@ static int check_source(const struct ts_place *at, const cJSON *clock, struct ts
 
 int ts_store_check_header(const struct ts_place *at, const cJSON *object, struct ts_err *err)
 {
-    if (ts_place_fields(at, object, run_fields, TS_COUNT(run_fields), err) != 0)
+    if (ts_place_fields(at, object, run_fields, TS_COUNT(run_fields), err) != 0 ||
+        ts_place_parts(at, object, parts, TS_COUNT(parts), err) != 0)
         return -1;
-    for (size_t i = 0; i < TS_COUNT(parts); i++) {
-        const struct ts_place place = ts_place_key(at, parts[i].key);
-        const cJSON *part = ts_json_get(object, parts[i].key);
-        if (part && ts_place_fields(&place, part, parts[i].fields, parts[i].count, err) != 0)
-            return -1;
-    }
     return check_source(at, ts_json_get(object, "clock"), err);
 }
