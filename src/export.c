@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "file.h"
+#include "progress.h"
 
 /* ---- forms ---- */
 
@@ -46,6 +47,12 @@ char *ts_export_format_words(bool names_only)
 bool ts_export_is_timed(const struct ts_row *row)
 {
     return row->status == TS_OK && row->time.visit_count > 0;
+}
+
+bool ts_export_is_tried(const struct ts_row *row)
+{
+    return row->status == TS_OK ? ts_export_is_timed(row)
+                                : row->status != TS_SKIPPED || strcmp(row->reason.code, "budget");
 }
 
 void ts_export_add_date(cJSON *object, const char *key, const char *utc)
@@ -323,13 +330,38 @@ static int write_space(const struct work *w, size_t space, const char *path, str
     return result;
 }
 
+/* A search space is of what was tried: what was not is told, a space without any left out. */
+static int tell_untried(const struct work *w, struct ts_err *err)
+{
+    size_t untried = 0;
+    for (size_t i = 0; i < w->row_count; i++)
+        untried += !ts_export_is_tried(w->rows[i].row);
+    if (untried == w->row_count)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "export: %s holds what was tried, and none of the %zu configurations was",
+                          w->o->format->name, w->row_count);
+    if (untried > 0)
+        ts_say("note: %zu of %zu configurations are left out: they were not measured", untried,
+               w->row_count);
+    return 0;
+}
+
+static bool is_tried(const struct work *w, size_t space)
+{
+    for (size_t i = 0; i < w->row_count; i++)
+        if (w->rows[i].space == space && ts_export_is_tried(w->rows[i].row))
+            return true;
+    return false;
+}
+
 static int write_folder(const struct work *w, const char *folder, struct ts_err *err)
 {
     char **names = ts_alloc(w->space_count, sizeof(*names));
     int result = ts_dir_make(folder, err);
     for (size_t s = 0; s < w->space_count && result == 0; s++) {
         char *path = path_in(folder, w, s, names);
-        result = write_space(w, s, path, err);
+        if (is_tried(w, s))
+            result = write_space(w, s, path, err);
         free(path);
     }
     for (size_t s = 0; s < w->space_count; s++)
@@ -345,10 +377,12 @@ static int write_all(const struct work *w, struct ts_err *err)
     if (folder && !format->one_space)
         return ts_err_set(err, TS_EXIT_USAGE, "export: %s is a folder; %s is one file",
                           w->o->output, format->name);
+    if (format->one_space && !folder && w->space_count > 1)
+        return refuse_several(w, err);
+    if (format->one_space && tell_untried(w, err) != 0)
+        return -1;
     if (folder)
         return write_folder(w, w->o->output, err);
-    if (format->one_space && w->space_count > 1)
-        return refuse_several(w, err);
     return write_rows(w, w->rows, w->row_count, w->o->output, err);
 }
 

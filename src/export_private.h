@@ -21,6 +21,9 @@ struct ts_export_rows {
 
 /* ok, and timed. */
 bool ts_export_is_timed(const struct ts_row *row);
+/* Not so what was not measured for want of time: it is neither good nor bad, and an autotuner has
+ * no word for it. */
+bool ts_export_is_tried(const struct ts_row *row);
 /* "2026-11-29T20:11:03+00:00": Python before 3.11 does not read the Z. */
 void ts_export_add_date(cJSON *object, const char *key, const char *utc);
 

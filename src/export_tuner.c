@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "export_private.h"
-#include "progress.h"
 #include "row_map.h"
 
 /* ---- what a status is called ---- */
@@ -25,29 +24,6 @@ static const struct fate fates[TS_STATUS_COUNT] = {
     [TS_TIMEOUT] = {"RuntimeFailedConfig", "timeout"},
     [TS_CRASHED] = {"RuntimeFailedConfig", "runtime"},
 };
-
-/* What was not measured for want of time is neither good nor bad: both forms have no word for it.
- */
-static bool is_unknown(const struct ts_row *row)
-{
-    return row->status == TS_OK ? !ts_export_is_timed(row)
-                                : row->status == TS_SKIPPED && !strcmp(row->reason.code, "budget");
-}
-
-static int tell_unknown(const struct ts_export_rows *rows, const char *form, struct ts_err *err)
-{
-    size_t unknown = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        unknown += is_unknown(rows->items[i].row);
-    if (unknown == rows->count)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "export: %s holds what was tried, and none of the %zu configurations was",
-                          form, rows->count);
-    if (unknown > 0)
-        ts_say("note: %zu of %zu configurations are left out: they were not measured", unknown,
-               rows->count);
-    return 0;
-}
 
 /* ---- times ---- */
 
@@ -227,7 +203,7 @@ int ts_export_kernel_tuner(const struct ts_export_rows *rows, struct ts_text *ou
                            struct ts_err *err)
 {
     const struct ts_export_row *first = &rows->items[0];
-    if (check_rows(rows, err) != 0 || tell_unknown(rows, "kernel-tuner", err) != 0)
+    if (check_rows(rows, err) != 0)
         return -1;
     cJSON *document = cJSON_CreateObject();
     char *kernel = ts_printf("%s_%s", first->row->benchmark, first->row->variant);
@@ -243,7 +219,7 @@ int ts_export_kernel_tuner(const struct ts_export_rows *rows, struct ts_text *ou
     /* Last: Kernel Tuner opens a file for more entries by cutting the two brackets at its end. */
     cJSON *cache = ts_json_add_object(document, "cache");
     for (size_t i = 0; i < rows->count; i++)
-        if (!is_unknown(rows->items[i].row))
+        if (ts_export_is_tried(rows->items[i].row))
             add_entry(cache, &first->row->params, &rows->items[i]);
     ts_export_document(document, out);
     free(kernel);
@@ -306,8 +282,7 @@ static void add_result(cJSON *list, const struct ts_export_row *item)
 
 int ts_export_t4(const struct ts_export_rows *rows, struct ts_text *out, struct ts_err *err)
 {
-    if (tell_unknown(rows, "t4", err) != 0)
-        return -1;
+    (void)err;
     cJSON *document = cJSON_CreateObject();
     ts_json_add_string(document, "schema_version", "1.0.0");
     cJSON *metadata = ts_json_add_object(document, "metadata");
@@ -315,7 +290,7 @@ int ts_export_t4(const struct ts_export_rows *rows, struct ts_text *out, struct 
     add_origin(metadata, &rows->items[0]);
     cJSON *results = ts_json_add_array(document, "results");
     for (size_t i = 0; i < rows->count; i++)
-        if (!is_unknown(rows->items[i].row))
+        if (ts_export_is_tried(rows->items[i].row))
             add_result(results, &rows->items[i]);
     ts_export_document(document, out);
     return 0;

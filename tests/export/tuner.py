@@ -127,6 +127,19 @@ def caches_of_a_real_run(place):
     expect(seen == len(rows), f"{seen} of {len(rows)} rows")
 
 
+def a_space_that_was_not_reached(place):
+    """A budget that ended before a variant's turn: the others are written, and it is told."""
+    place.night("night.json", "--status", "POINTS=5 W=4096 H=4096 naive=skipped:budget")
+    ended = place.run("export", "night.json", "--format", "kernel-tuner", "-o", "caches/").expect_status(0)
+    expect(ended.err == "note: 15 of 90 configurations are left out: they were not measured\n", ended.err)
+    names = sorted(os.listdir(place.path("caches")))
+    expect(names == [f"laplacian-{name}-W-4096-H-4096.json" for name in ("local-POINTS-5", "local-POINTS-9", "naive-POINTS-9")],
+           names)
+    for form in ("kernel-tuner", "t4"):
+        ended = place.run("export", "night.json", "--format", form, *results.SPACE).expect_status(2)
+        expect("none of the 15 configurations was" in ended.err and not ended.out, ended.err)
+
+
 def names_that_are_taken(place):
     path, _ = results.night(place)
     with open(path, encoding="utf-8") as file:
@@ -204,5 +217,5 @@ def t4_of_a_real_run(place):
 
 
 TESTS = {test.__name__: test for test in (
-    cache_of_every_status, caches_of_a_real_run, names_that_are_taken, a_configuration_twice,
+    cache_of_every_status, caches_of_a_real_run, a_space_that_was_not_reached, names_that_are_taken, a_configuration_twice,
     several_spaces_need_a_choice, t4_of_every_status, t4_of_a_real_run)}
