@@ -193,22 +193,33 @@ static void free_checking(struct ts_checking *c)
     free(c->checker);
 }
 
+/* Of one spec: a finding, or a case of which nothing could be checked. */
+static bool has_finding_in(const struct ts_checking *c, size_t space)
+{
+    enum { TRIED = 1, CHECKED = 2 };
+    const struct ts_space *of = c->spaces[space];
+    unsigned char *seen = ts_alloc(of->problem_count, sizeof(*seen)); /* a case each */
+    bool finding = false;
+
+    for (size_t i = 0; i < c->row_count; i++) {
+        enum ts_check_status status = ts_check_row_status(&c->rows[i]);
+        if (c->rows[i].space != space)
+            continue;
+        finding |= status == TS_CHECK_FINDING;
+        seen[of->configs[c->rows[i].config].problem] |=
+            status == TS_CHECK_NOT_CHECKED ? TRIED : TRIED | CHECKED;
+    }
+    for (size_t i = 0; i < of->problem_count; i++)
+        finding |= seen[i] == TRIED;
+    free(seen);
+    return finding;
+}
+
 /* A finding, or a case (a benchmark's problem) of which nothing could be checked. */
 static bool has_finding(const struct ts_checking *c)
 {
-    for (size_t i = 0; i < c->row_count; i++) {
-        size_t space = c->rows[i].space,
-               problem = c->spaces[space]->configs[c->rows[i].config].problem;
-        bool any_checked = false;
-
-        if (ts_check_row_status(&c->rows[i]) == TS_CHECK_FINDING)
-            return true;
-        for (size_t j = 0; j < c->row_count; j++) {
-            any_checked |= c->rows[j].space == space &&
-                           c->spaces[space]->configs[c->rows[j].config].problem == problem &&
-                           ts_check_row_status(&c->rows[j]) != TS_CHECK_NOT_CHECKED;
-        }
-        if (!any_checked)
+    for (size_t i = 0; i < c->spec_count; i++) {
+        if (has_finding_in(c, i))
             return true;
     }
     return false;
@@ -217,7 +228,6 @@ static bool has_finding(const struct ts_checking *c)
 static int write_output(const struct ts_checking *c, struct ts_err *err)
 {
     struct ts_text text = {0};
-    int result = 0;
 
     if (c->options->json) {
         cJSON *document = ts_check_to_document(c);
@@ -228,10 +238,8 @@ static int write_output(const struct ts_checking *c, struct ts_err *err)
     } else {
         ts_check_print_text(c, &text);
     }
-    if (c->options->output && strcmp(c->options->output, "-") != 0)
-        result = ts_file_write(c->options->output, text.text, text.length, err);
-    else
-        fwrite(text.text, 1, text.length, stdout); /* main looks whether it arrived */
+    int result =
+        ts_file_put(c->options->output ? c->options->output : "-", text.text, text.length, err);
     ts_text_free(&text);
     return result;
 }

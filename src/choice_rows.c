@@ -85,6 +85,14 @@ static int choose_rows(struct ts_row_filter *filter, const char *path, const cha
  * of the fresh rows tells what the machine did. */
 #define CONTROL_ROWS 10
 
+/* What is looked at below, beside the row itself. */
+static const struct ts_field judged_fields[] = {
+    {"verdict", TS_FIELD_TEXT, TS_FIELD_NEEDED, 0},
+    {"same_code", TS_FIELD_TEXT, TS_FIELD_OR_NULL, 0},
+    {"gated", TS_FIELD_TEXTS, TS_FIELD_NEEDED, 0},
+    {"suspect", TS_FIELD_BOOL, TS_FIELD_NEEDED, 0},
+};
+
 static bool is_control(const cJSON *row)
 {
     return ts_json_string(row, "same_code", NULL) && !ts_json_bool(row, "suspect", false) &&
@@ -119,8 +127,12 @@ static int read_comparison(struct ts_row_filter *filter, const char *path, const
     {
         const struct ts_place place = ts_place_item(&list, index++);
         struct ts_row row;
-        if (ts_row_from_json(&row, item, err) != 0)
-            return ts_place_prepend(&place, err);
+        if (ts_row_from_json(&row, &place, item, err) != 0)
+            return -1;
+        if (ts_place_fields(&place, item, judged_fields, TS_COUNT(judged_fields), err) != 0) {
+            ts_row_free(&row);
+            return -1;
+        }
         if (takes(which, item, row.status, &control)) {
             size_t added = ts_run_add_row(run); /* moves run->rows */
             run->rows[added] = row;

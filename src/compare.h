@@ -2,7 +2,7 @@
  * pair, and says what decides the exit status. Floor 3. docs/comparing.md is the rule for users.
  *
  *     struct ts_compare *c = ts_compare_open(&options, err);
- *     ts_compare_text(c, ...) or ts_compare_json(c) or ts_compare_markdown(c)
+ *     ts_compare_text(c, ...) or ts_compare_json(c) or another of them
  *     status = ts_compare_exit_status(c);
  *     ts_compare_free(c); */
 #ifndef TS_COMPARE_H
@@ -48,6 +48,11 @@ int ts_compare_exit_status(const struct ts_compare *compare);
 void ts_compare_text(const struct ts_compare *compare, bool all, bool colour, struct ts_text *out);
 /* For a comment in CI: GitHub's Markdown. */
 void ts_compare_markdown(const struct ts_compare *compare, bool all, struct ts_text *out);
+/* For Jenkins, GitLab and their like: JUnit's XML, every row a test case. */
+void ts_compare_junit(const struct ts_compare *compare, struct ts_text *out);
+/* For a step of GitHub Actions: workflow commands, worst first, at most the ten of a kind that
+ * GitHub shows unless `all`, a summary last. */
+void ts_compare_github(const struct ts_compare *compare, bool all, struct ts_text *out);
 /* A tilesweep.compare/1 document (docs/compare.schema.json); cJSON_Delete it. */
 cJSON *ts_compare_json(const struct ts_compare *compare);
 

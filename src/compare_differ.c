@@ -95,6 +95,8 @@ static void add(struct ts_compare *compare, const char *what, const struct ts_te
 static void add_value(struct ts_text *list, const char *value)
 {
     size_t length = strlen(value);
+    if (length == 0 && list->text) /* found everywhere, beyond the end, too */
+        return;
     for (const char *at = list->text; at && (at = strstr(at, value)); at++) {
         bool begins = at == list->text || (at - list->text >= 2 && at[-1] == ' ' && at[-2] == ';');
         if (begins && (at[length] == '\0' || at[length] == ';'))

@@ -285,8 +285,10 @@ void ts_history_text(const struct ts_history *history, struct ts_text *out)
         const struct ts_compare_device *device = &compare->devices[d];
         const struct ts_run *run =
             device->example[TS_NEW] ? device->example[TS_NEW] : device->example[TS_BASE];
-        ts_text_printf(out, "history   %s: %zu runs, %zu configurations", run->device.name,
+        char *name = ts_text_printable(run->device.name);
+        ts_text_printf(out, "history   %s: %zu runs, %zu configurations", name,
                        device->group.run_count, device->group.count);
+        free(name);
         if (device->group.shift_taken_out)
             ts_text_printf(out, "; what %zu of the same code did in each run is taken out",
                            device->group.control_count);

@@ -196,9 +196,11 @@ void ts_compare_found_words(double found, struct ts_text *out);
 void ts_compare_power_words(const struct ts_compare *compare, struct ts_text *out);
 void ts_compare_counts_words(const struct ts_compare *compare, struct ts_text *out);
 void ts_compare_end_words(const struct ts_compare *compare, struct ts_text *out);
-/* The lines about waivers that are expired or unused, each ended by a newline. */
-void ts_compare_waiver_words(const struct ts_compare *compare, const char *bullet,
-                             struct ts_text *out);
+/* That a waiver is expired or unused; false: it is neither. */
+bool ts_compare_waiver_words(const struct ts_waiver *waiver, struct ts_text *out);
+
+/* compare_text.c: the lines above the rows: what was compared, what differs, the control. */
+void ts_compare_head(const struct ts_compare *compare, struct ts_text *out);
 
 /* compare_json.c: benchmark, size, problem of names into object; context of a run or {}. */
 void ts_compare_add_names(cJSON *object, const struct ts_row *names);

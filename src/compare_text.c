@@ -33,7 +33,7 @@ static void add_differences(const struct ts_compare *compare, struct ts_text *ou
     }
 }
 
-static void add_head(const struct ts_compare *compare, struct ts_text *out)
+void ts_compare_head(const struct ts_compare *compare, struct ts_text *out)
 {
     struct ts_text words = {0};
     for (size_t d = 0; d < compare->device_count; d++) {
@@ -139,10 +139,23 @@ static void add_cases(const struct ts_compare *compare, bool all, struct ts_text
     }
 }
 
+static void add_waivers(const struct ts_compare *compare, struct ts_text *out)
+{
+    for (size_t i = 0; i < compare->waiver_count; i++) {
+        struct ts_text words = {0};
+        if (!ts_compare_waiver_words(&compare->waivers[i], &words))
+            continue;
+        char *clean = ts_text_printable(words.text);
+        ts_text_printf(out, "%s\n", clean);
+        free(clean);
+        ts_text_free(&words);
+    }
+}
+
 void ts_compare_text(const struct ts_compare *compare, bool all, bool colour, struct ts_text *out)
 {
     struct ts_text words = {0};
-    add_head(compare, out);
+    ts_compare_head(compare, out);
     add_rows(compare, all, colour, out);
     add_cases(compare, all, out);
     ts_text_puts(out, "\n");
@@ -152,7 +165,7 @@ void ts_compare_text(const struct ts_compare *compare, bool all, bool colour, st
     add_line(out, "rows", &words);
     ts_compare_power_words(compare, &words);
     add_line(out, "power", &words);
-    ts_compare_waiver_words(compare, "", out);
+    add_waivers(compare, out);
     ts_compare_end_words(compare, &words);
     if (colour)
         ts_text_puts(out, ts_compare_exit_status(compare) ? "\033[1;31m" : "\033[1;32m");
@@ -242,7 +255,9 @@ void ts_compare_markdown(const struct ts_compare *compare, bool all, struct ts_t
         ts_compare_control_words(compare, d, &words);
         add_sentence(out, "- Control: ", &words);
     }
-    ts_compare_waiver_words(compare, "- ", out);
+    for (size_t i = 0; i < compare->waiver_count; i++)
+        if (ts_compare_waiver_words(&compare->waivers[i], &words))
+            add_sentence(out, "- ", &words);
     add_table(compare, all, out);
     for (size_t i = 0; i < compare->case_count; i++) {
         const struct ts_compare_case *c = &compare->cases[i];

@@ -372,17 +372,14 @@ void ts_compare_end_words(const struct ts_compare *compare, struct ts_text *out)
         ts_text_printf(out, ", %zu of them inconclusive", open);
 }
 
-void ts_compare_waiver_words(const struct ts_compare *compare, const char *bullet,
-                             struct ts_text *out)
+bool ts_compare_waiver_words(const struct ts_waiver *waiver, struct ts_text *out)
 {
-    for (size_t i = 0; i < compare->waiver_count; i++) {
-        const struct ts_waiver *waiver = &compare->waivers[i];
-        if (waiver->used)
-            continue;
-        ts_text_printf(out, "%swaiver %s: ", bullet, waiver->expired ? "expired" : "unused");
-        ts_waiver_key(waiver, out);
-        if (waiver->expired)
-            ts_text_printf(out, " (until %s)", waiver->until);
-        ts_text_printf(out, ": %s; remove it from the file\n", waiver->reason);
-    }
+    if (waiver->used)
+        return false;
+    ts_text_printf(out, "waiver %s: ", waiver->expired ? "expired" : "unused");
+    ts_waiver_key(waiver, out);
+    if (waiver->expired)
+        ts_text_printf(out, " (until %s)", waiver->until);
+    ts_text_printf(out, ": %s; remove it from the file", waiver->reason);
+    return true;
 }

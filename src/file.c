@@ -180,6 +180,17 @@ int ts_file_write(const char *path, const char *bytes, size_t length, struct ts_
     return result;
 }
 
+int ts_file_put(const char *path, const char *bytes, size_t length, struct ts_err *err)
+{
+    if (strcmp(path, "-") != 0)
+        return ts_file_write(path, bytes, length, err);
+    errno = 0;
+    if (fwrite(bytes, 1, length, stdout) != length || fflush(stdout) != 0)
+        return ts_err_set(err, TS_EXIT_SYSTEM, "standard output: cannot write: %s",
+                          strerror(errno));
+    return 0;
+}
+
 /* ---- folders and paths ---- */
 
 /* 0, or the system's reason why there is no such folder now. */

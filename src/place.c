@@ -183,6 +183,112 @@ int ts_place_whole(const struct ts_place *at, const cJSON *value, int64_t least,
     return 0;
 }
 
+static int check_values(const struct ts_place *at, const cJSON *value, bool texts,
+                        struct ts_err *err)
+{
+    int64_t number;
+    if (ts_place_object(at, value, err) != 0)
+        return -1;
+    for (const cJSON *item = value->child; item; item = item->next) {
+        const struct ts_place place = ts_place_key(at, item->string);
+        if (!ts_json_whole(item, &number) && !(texts && cJSON_IsString(item)))
+            return ts_place_expected(&place, item,
+                                     texts ? "a whole number or a name" : "a whole number", err);
+    }
+    return 0;
+}
+
+static int check_list(const struct ts_place *at, const cJSON *value, const struct ts_field *field,
+                      struct ts_err *err)
+{
+    const cJSON *item;
+    const char *text;
+    int64_t number;
+    size_t count, index = 0;
+    if (ts_place_list(at, value, &count, err) != 0)
+        return -1;
+    cJSON_ArrayForEach(item, value)
+    {
+        const struct ts_place place = ts_place_item(at, index++);
+        if (field->kind == TS_FIELD_TEXTS && ts_place_string(&place, item, &text, err) != 0)
+            return -1;
+        if (field->kind == TS_FIELD_WHOLES &&
+            ts_place_whole(&place, item, field->least, INT64_MAX, &number, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_real(const struct ts_place *at, const cJSON *value, int64_t least,
+                      struct ts_err *err)
+{
+    double number;
+    if (ts_place_real(at, value, &number, err) != 0)
+        return -1;
+    if (number < (double)least)
+        return ts_place_error(at, err, "expected at least %lld, got %g", (long long)least, number);
+    return 0;
+}
+
+static int check_field(const struct ts_place *at, const cJSON *value, const struct ts_field *field,
+                       struct ts_err *err)
+{
+    int64_t whole;
+    const char *text;
+    bool flag;
+    switch (field->kind) {
+    case TS_FIELD_BOOL:
+        return ts_place_bool(at, value, &flag, err);
+    case TS_FIELD_TEXT:
+        return ts_place_string(at, value, &text, err);
+    case TS_FIELD_WHOLE:
+        return ts_place_whole(at, value, field->least, INT64_MAX, &whole, err);
+    case TS_FIELD_REAL:
+        return check_real(at, value, field->least, err);
+    case TS_FIELD_OBJECT:
+        return ts_place_object(at, value, err);
+    case TS_FIELD_LIST:
+    case TS_FIELD_TEXTS:
+    case TS_FIELD_WHOLES:
+        return check_list(at, value, field, err);
+    case TS_FIELD_SIZES:
+    case TS_FIELD_VALUES:
+        return check_values(at, value, field->kind == TS_FIELD_VALUES, err);
+    }
+    return 0;
+}
+
+int ts_place_fields(const struct ts_place *at, const cJSON *object, const struct ts_field *fields,
+                    size_t count, struct ts_err *err)
+{
+    if (ts_place_object(at, object, err) != 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        const struct ts_place place = ts_place_key(at, fields[i].key);
+        const cJSON *value = ts_json_get(object, fields[i].key);
+        if (!value && !(fields[i].more & TS_FIELD_NEEDED))
+            continue;
+        if (cJSON_IsNull(value) && (fields[i].more & TS_FIELD_OR_NULL))
+            continue;
+        if (check_field(&place, value, &fields[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ts_place_parts(const struct ts_place *at, const cJSON *object,
+                   const struct ts_field_part *parts, size_t count, struct ts_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ts_place place = ts_place_key(at, parts[i].key);
+        const cJSON *part = ts_json_get(object, parts[i].key);
+        if (cJSON_IsObject(part) &&
+            ts_place_fields(&place, part, parts[i].fields, parts[i].count, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int ts_place_schema(const struct ts_place *at, const cJSON *value, const char *prefix, int version,
                     struct ts_err *err)
 {

@@ -63,6 +63,38 @@ int ts_place_whole(const struct ts_place *at, const cJSON *value, int64_t least,
 int ts_place_unsigned(const struct ts_place *at, const cJSON *value, uint64_t *out,
                       struct ts_err *err);
 
+/* What a member of an object may be. What is absent is unknown, unless it is needed. */
+enum ts_field_kind {
+    TS_FIELD_BOOL,
+    TS_FIELD_TEXT,
+    TS_FIELD_WHOLE, /* from `least` on */
+    TS_FIELD_REAL,  /* from `least` on */
+    TS_FIELD_OBJECT,
+    TS_FIELD_LIST,
+    TS_FIELD_TEXTS,  /* a list of texts */
+    TS_FIELD_WHOLES, /* a list of whole numbers from `least` on */
+    TS_FIELD_SIZES,  /* an object of whole numbers */
+    TS_FIELD_VALUES, /* an object of whole numbers and texts */
+};
+enum ts_field_more { TS_FIELD_NEEDED = 1 << 0, TS_FIELD_OR_NULL = 1 << 1 };
+struct ts_field {
+    const char *key;
+    enum ts_field_kind kind;
+    unsigned more; /* enum ts_field_more */
+    int64_t least;
+};
+/* object must be an object whose members are as the fields say; other members may be anything. */
+int ts_place_fields(const struct ts_place *at, const cJSON *object, const struct ts_field *fields,
+                    size_t count, struct ts_err *err);
+/* The same for each member that is an object and has fields of its own. */
+struct ts_field_part {
+    const char *key;
+    const struct ts_field *fields;
+    size_t count;
+};
+int ts_place_parts(const struct ts_place *at, const cJSON *object,
+                   const struct ts_field_part *parts, size_t count, struct ts_err *err);
+
 /* value: of a key that names the schema of a document, PREFIX and the version ("tilesweep.spec/1");
  * a newer version is told as that. */
 int ts_place_schema(const struct ts_place *at, const cJSON *value, const char *prefix, int version,

@@ -14,45 +14,11 @@ enum {
     LOG_LINES = 40     /* of each */
 };
 
-/* ---- escaping ---- */
-
-/* Appends text with everything that HTML gives a meaning escaped; control characters become '?'. */
-static void add_escaped(struct ts_text *out, const char *text)
-{
-    for (; text && *text; text++) {
-        switch (*text) {
-        case '&':
-            ts_text_puts(out, "&amp;");
-            break;
-        case '<':
-            ts_text_puts(out, "&lt;");
-            break;
-        case '>':
-            ts_text_puts(out, "&gt;");
-            break;
-        case '"':
-            ts_text_puts(out, "&quot;");
-            break;
-        case '\'':
-            ts_text_puts(out, "&#39;");
-            break;
-        case '\n':
-        case '\t':
-            ts_text_add(out, text, 1);
-            break;
-        default: {
-            unsigned char byte = (unsigned char)*text;
-            ts_text_add(out, byte < 0x20 || byte == 0x7F ? "?" : text, 1);
-        }
-        }
-    }
-}
-
 /* Appends <tag>text</tag>, or nothing but the tags when text is NULL. */
 static void add_element(struct ts_text *out, const char *tag, const char *text)
 {
     ts_text_printf(out, "<%s>", tag);
-    add_escaped(out, text);
+    ts_text_add_markup(out, text);
     ts_text_printf(out, "</%s>", tag);
 }
 
@@ -202,7 +168,7 @@ static void add_side(struct ts_text *out, const struct ts_report_case *of, const
     ts_text_puts(out, "<br>");
     text.length = 0;
     ts_report_configuration(row, &text);
-    add_escaped(out, text.text);
+    ts_text_add_markup(out, text.text);
     ts_text_puts(out, "</td>");
     ts_text_free(&text);
 }
@@ -235,7 +201,7 @@ static void add_recommended(struct ts_text *out, const struct ts_verdict *verdic
     ts_text_puts(out, "<td>");
     if (verdict->best) {
         struct ts_text options = {0};
-        add_escaped(out, verdict->best->variant);
+        ts_text_add_markup(out, verdict->best->variant);
         ts_values_print(&verdict->best->params, "-D", " ", &options);
         if (options.length > 0) {
             ts_text_puts(out, "<br>");
@@ -257,9 +223,9 @@ static void add_verdict(struct ts_text *out, const struct ts_report_group *group
     struct ts_text name = {0};
     ts_report_case_name(of->rows[0], &name);
     ts_text_puts(out, "<tr><th>");
-    add_escaped(out, group->benchmark);
+    ts_text_add_markup(out, group->benchmark);
     ts_text_puts(out, "<br>");
-    add_escaped(out, name.text);
+    ts_text_add_markup(out, name.text);
     ts_text_puts(out, "</th>");
     add_side(out, of, of->verdict.best_plain);
     add_side(out, of, of->verdict.best_staged);
@@ -313,7 +279,7 @@ static void add_log_text(struct ts_text *out, const char *log)
         more += *at == '\n' || !at[1];
     char *first = ts_strndup(log, (size_t)(end - log));
     ts_text_puts(out, "<pre>");
-    add_escaped(out, first);
+    ts_text_add_markup(out, first);
     if (more > 0)
         ts_text_printf(out, "... and %zu more lines", more);
     ts_text_puts(out, "</pre>\n");
@@ -393,9 +359,9 @@ static void add_figure(struct ts_text *out, const struct ts_report_figure *figur
 {
     if (figure->why_not) {
         ts_text_puts(out, "<p class=\"none\">");
-        add_escaped(out, figure->caption);
+        ts_text_add_markup(out, figure->caption);
         ts_text_puts(out, " No picture: ");
-        add_escaped(out, figure->why_not);
+        ts_text_add_markup(out, figure->why_not);
         ts_text_puts(out, ".</p>\n");
         return;
     }
@@ -403,9 +369,9 @@ static void add_figure(struct ts_text *out, const struct ts_report_figure *figur
     const char *name = figure->name;
     ts_text_printf(out, "<figure id=\"%s\">\n<img src=\"figures/%s.%s\" alt=\"", name, name,
                    figure->has_svg ? "svg" : "png");
-    add_escaped(out, figure->alt);
+    ts_text_add_markup(out, figure->alt);
     ts_text_puts(out, "\">\n<figcaption>");
-    add_escaped(out, figure->caption);
+    ts_text_add_markup(out, figure->caption);
     ts_text_puts(out, "<br>");
     if (figure->has_png)
         ts_text_printf(out, "<a href=\"figures/%s.png\">PNG</a> ", name);
@@ -422,7 +388,7 @@ static void add_figures(struct ts_text *out, const struct ts_report_figures *fig
                         const struct ts_report_group *group)
 {
     ts_text_puts(out, "<h3>");
-    add_escaped(out, group->benchmark);
+    ts_text_add_markup(out, group->benchmark);
     ts_text_puts(out, "</h3>\n");
     for (size_t k = 0; k < ts_report_kind_count; k++) {
         const struct ts_report_kind *kind = &ts_report_kinds[k];
@@ -504,7 +470,7 @@ static void add_contents(struct ts_text *out, const struct ts_report_run *runs, 
         if (runs[i].run->started)
             ts_text_printf(&text, " (%s)", runs[i].run->started);
         ts_text_printf(out, "<li><a href=\"#run%zu\">", i + 1);
-        add_escaped(out, text.text);
+        ts_text_add_markup(out, text.text);
         ts_text_puts(out, "</a></li>\n");
         ts_text_free(&text);
     }
@@ -543,7 +509,7 @@ char *ts_report_page(const struct ts_report_run *runs, size_t count,
         ts_text_puts(&out, "</section>\n");
     }
     ts_text_puts(&out, "<footer><p>Pictures by gnuplot ");
-    add_escaped(&out, gnuplot->version);
+    ts_text_add_markup(&out, gnuplot->version);
     ts_text_puts(&out, "; draw one again, changed to your taste: <code>gnuplot -d -c "
                        "SCRIPT figures/data/NAME.tsv figures/data/NAME.labels.tsv "
                        "OUT.png</code>.</p></footer>\n</body>\n</html>\n");

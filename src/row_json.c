@@ -99,7 +99,7 @@ static cJSON *time_to_json(const struct ts_row *row)
         return cJSON_CreateNull();
     cJSON *object = cJSON_CreateObject();
     ts_json_add_string(object, "clock", time->host_clock ? "host" : "event");
-    ts_json_add_int_or_null(object, "first_ns", time->first_ns);
+    ts_json_add_int_or_null(object, "first_ns", time->first_ns > 0 ? time->first_ns : -1);
     ts_json_add_int(object, "batch", time->batch);
     cJSON *visits = ts_json_add_array(object, "visits");
     cJSON *workers = ts_json_add_array(object, "workers");
@@ -167,8 +167,9 @@ static char *copy_string(const cJSON *object, const char *key)
     return text ? ts_strdup(text) : NULL;
 }
 
-/* Reads up to room whole numbers of an array; returns how many, 0 when it is none. */
-static int read_whole(const cJSON *array, int64_t *out, int room)
+/* Reads up to room whole numbers, each at least `least`, of an array; returns how many, 0 when it
+ * is none. */
+static int read_whole(const cJSON *array, int64_t least, int64_t *out, int room)
 {
     int used = 0;
     const cJSON *item;
@@ -176,7 +177,7 @@ static int read_whole(const cJSON *array, int64_t *out, int room)
         return 0;
     cJSON_ArrayForEach(item, array)
     {
-        if (used == room || !ts_json_whole(item, &out[used]))
+        if (used == room || !ts_json_whole(item, &out[used]) || out[used] < least)
             break;
         used++;
     }
@@ -186,8 +187,8 @@ static int read_whole(const cJSON *array, int64_t *out, int room)
 void ts_geometry_from_json(struct ts_geometry *geometry, const cJSON *object)
 {
     ts_geometry_free(geometry);
-    int dims = read_whole(ts_json_get(object, "local"), geometry->local, 3);
-    if (read_whole(ts_json_get(object, "global"), geometry->global, 3) == dims)
+    int dims = read_whole(ts_json_get(object, "local"), 1, geometry->local, 3);
+    if (read_whole(ts_json_get(object, "global"), 1, geometry->global, 3) == dims)
         geometry->dims = dims;
     geometry->local_bytes = ts_json_int(object, "local_bytes", -1);
     geometry->local_bytes_reported = ts_json_int(object, "local_bytes_reported", -1);
@@ -206,15 +207,21 @@ void ts_build_from_json(struct ts_build *build, const cJSON *object)
     build->binary = copy_string(object, "binary");
 }
 
+static int64_t count_of(const cJSON *object, const char *key)
+{
+    int64_t count = ts_json_int(object, key, 0);
+    return count > 0 ? count : 0;
+}
+
 void ts_check_from_json(struct ts_check *check, const cJSON *object)
 {
     ts_values_free(&check->at_size);
     *check = (struct ts_check){
-        .sizes = ts_json_int(object, "sizes", 0),
-        .elements = ts_json_int(object, "elements", 0),
+        .sizes = count_of(object, "sizes"),
+        .elements = count_of(object, "elements"),
         .worst = ts_json_number(object, "worst", -1.0),
     };
-    check->at_count = read_whole(ts_json_get(object, "at"), check->at, (int)TS_COUNT(check->at));
+    check->at_count = read_whole(ts_json_get(object, "at"), 0, check->at, (int)TS_COUNT(check->at));
     struct ts_err ignored = {0};
     const cJSON *at_size = ts_json_get(object, "at_size");
     if (cJSON_IsObject(at_size) && ts_values_from_json(&check->at_size, at_size, &ignored) != 0)
@@ -229,134 +236,153 @@ static void work_from_json(struct ts_work *work, const cJSON *object)
     work->requested_bytes = ts_json_int(object, "requested_bytes", -1);
 }
 
-static int visit_from_json(struct ts_row *row, const cJSON *samples, size_t index, int worker,
-                           struct ts_err *err)
+static int visit_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *samples,
+                           int worker, struct ts_err *err)
 {
-    if (!cJSON_IsArray(samples))
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "time.visits[%zu]: expected an array of samples in ns", index);
-    size_t count = 0;
-    int64_t *ns = ts_alloc((size_t)cJSON_GetArraySize(samples) + 1, sizeof(*ns));
     const cJSON *item;
+    size_t count, used = 0;
+    if (ts_place_filled(at, samples, &count, err) != 0)
+        return -1;
+    int64_t *ns = ts_alloc(count, sizeof(*ns));
     cJSON_ArrayForEach(item, samples)
     {
-        if (!ts_json_whole(item, &ns[count]) || ns[count] < 1) {
-            ts_err_set(err, TS_EXIT_USAGE,
-                       "time.visits[%zu][%zu]: expected a whole number of ns above 0", index,
-                       count);
+        const struct ts_place place = ts_place_item(at, used);
+        if (ts_place_whole(&place, item, 1, INT64_MAX, &ns[used], err) != 0) {
             free(ns);
             return -1;
         }
-        count++;
+        used++;
     }
     ts_row_add_visit(row, ns, count, worker);
     free(ns);
     return 0;
 }
 
-static int visits_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err)
+static int visits_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
+                            struct ts_err *err)
 {
-    const cJSON *visits = ts_json_get(object, "visits");
-    if (!cJSON_IsArray(visits))
-        return ts_err_set(err, TS_EXIT_USAGE, "time.visits: expected an array");
-    const cJSON *workers = ts_json_get(object, "workers");
-    const cJSON *worker = cJSON_IsArray(workers) ? workers->child : NULL;
-    const cJSON *visit;
-    size_t index = 0;
+    const struct ts_place list = ts_place_key(at, "visits");
+    const cJSON *visit, *visits = ts_json_get(object, "visits");
+    const cJSON *workers = ts_json_get(object, "workers"),
+                *worker = workers ? workers->child : NULL;
+    size_t count, index = 0;
+    if (ts_place_filled(&list, visits, &count, err) != 0)
+        return -1;
     cJSON_ArrayForEach(visit, visits)
     {
+        const struct ts_place place = ts_place_item(&list, index++);
         int64_t ordinal = 0;
-        if (worker && (!ts_json_whole(worker, &ordinal) || ordinal < 0 || ordinal > INT32_MAX))
-            return ts_err_set(err, TS_EXIT_USAGE, "time.workers[%zu]: expected a worker's ordinal",
-                              index);
-        if (visit_from_json(row, visit, index++, (int)ordinal, err) != 0)
+        if (worker && ts_json_whole(worker, &ordinal) && ordinal > INT32_MAX)
+            ordinal = INT32_MAX;
+        if (visit_from_json(row, &place, visit, (int)ordinal, err) != 0)
             return -1;
         worker = worker ? worker->next : NULL;
     }
     return 0;
 }
 
-static int time_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err)
+static int fresh_from_json(struct ts_time *time, const struct ts_place *at, const cJSON *object,
+                           struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, "fresh_from");
+    const cJSON *value = ts_json_get(object, "fresh_from");
+    int64_t fresh = (int64_t)time->visit_count;
+    if (value && ts_place_whole(&place, value, 0, fresh, &fresh, err) != 0)
+        return -1;
+    time->fresh_from = (size_t)fresh;
+    return 0;
+}
+
+/* One of a few words, or null. */
+static int word_from_json(const struct ts_place *at, const cJSON *object, const char *key,
+                          bool known, const char *words, struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, key);
+    const cJSON *value = ts_json_get(object, key);
+    return known || !value || cJSON_IsNull(value) ? 0
+                                                  : ts_place_expected(&place, value, words, err);
+}
+
+static int time_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
+                          struct ts_err *err)
 {
     struct ts_time *time = &row->time;
     if (!object || cJSON_IsNull(object))
         return 0;
-    if (!cJSON_IsObject(object))
-        return ts_err_set(err, TS_EXIT_USAGE, "time: expected an object or null");
     const char *clock = ts_json_string(object, "clock", "");
-    if (strcmp(clock, "event") != 0 && strcmp(clock, "host") != 0)
-        return ts_err_set(err, TS_EXIT_USAGE, "time.clock: expected \"event\" or \"host\"");
     time->host_clock = strcmp(clock, "host") == 0;
     time->first_ns = ts_json_int(object, "first_ns", -1);
     time->batch = ts_json_int(object, "batch", 1);
-    if (time->batch < 1)
-        return ts_err_set(err, TS_EXIT_USAGE, "time.batch: expected a whole number above 0");
-    if (visits_from_json(row, object, err) != 0)
+    time->stop = ts_stop_by_name(ts_json_string(object, "stop", NULL));
+    if (word_from_json(at, object, "clock", time->host_clock || strcmp(clock, "event") == 0,
+                       "\"event\" or \"host\"", err) != 0 ||
+        word_from_json(at, object, "stop", time->stop != TS_STOP_NONE,
+                       "precision, plateau, time, visits or null", err) != 0 ||
+        visits_from_json(row, at, object, err) != 0 || fresh_from_json(time, at, object, err) != 0)
         return -1;
-    int64_t fresh = ts_json_int(object, "fresh_from", (int64_t)time->visit_count);
-    if (fresh < 0 || fresh > (int64_t)time->visit_count)
-        return ts_err_set(err, TS_EXIT_USAGE, "time.fresh_from: expected 0 to %zu",
-                          time->visit_count);
-    time->fresh_from = (size_t)fresh;
     const cJSON *flag, *flags = ts_json_get(object, "flags");
     cJSON_ArrayForEach(flag, flags)
     {
-        for (size_t i = 0; cJSON_IsString(flag) && i < ts_flag_count; i++)
+        for (size_t i = 0; i < ts_flag_count; i++)
             if (strcmp(flag->valuestring, ts_flag_table[i].name) == 0)
                 time->flags |= ts_flag_table[i].flag;
     }
-    time->stop = ts_stop_by_name(ts_json_string(object, "stop", NULL));
     int64_t disturbed = ts_json_int(object, "disturbed", 0);
-    time->disturbed = disturbed > 0 && disturbed < INT32_MAX ? (int)disturbed : 0;
+    time->disturbed = disturbed < INT32_MAX ? (int)disturbed : INT32_MAX;
     return 0;
 }
 
-/* A required, non-empty string; -1 with its place. */
-static int need_string(char **out, const cJSON *object, const char *key, struct ts_err *err)
+/* A name that is not empty; its type is known to be right. */
+static int name_from_json(char **out, const struct ts_place *at, const cJSON *object,
+                          const char *key, struct ts_err *err)
 {
+    const struct ts_place place = ts_place_key(at, key);
     *out = copy_string(object, key);
-    if (*out && **out)
-        return 0;
-    return ts_err_set(err, TS_EXIT_USAGE, "%s: expected a name", key);
+    return **out ? 0 : ts_place_expected(&place, ts_json_get(object, key), "a name", err);
 }
 
-static int need_values(struct ts_values *out, const cJSON *object, const char *key,
-                       struct ts_err *err)
+static int values_from_json(struct ts_values *out, const struct ts_place *at, const cJSON *object,
+                            const char *key, struct ts_err *err)
 {
+    const struct ts_place place = ts_place_key(at, key);
     if (ts_values_from_json(out, ts_json_get(object, key), err) != 0)
-        return ts_err_prepend(err, "%s", key);
+        return ts_place_prepend(&place, err);
     return 0;
 }
 
-static int status_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err)
+static int status_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
+                            struct ts_err *err)
 {
-    const char *name = ts_json_string(object, "status", "");
-    if (!ts_status_by_name(name, &row->status))
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "status: expected ok, skipped, build-failed, "
-                          "launch-failed, wrong, timeout or crashed");
-    const cJSON *reason = ts_json_get(object, "reason");
+    const struct ts_place place = ts_place_key(at, "status"), why = ts_place_key(at, "reason");
+    const cJSON *status = ts_json_get(object, "status"), *reason = ts_json_get(object, "reason");
+    if (!ts_status_by_name(status->valuestring, &row->status))
+        return ts_place_expected(&place, status,
+                                 "ok, skipped, build-failed, launch-failed, wrong, timeout or "
+                                 "crashed",
+                                 err);
     if (row->status == TS_OK)
         return 0;
-    const char *code = ts_json_string(reason, "code", NULL);
-    if (!code)
-        return ts_err_set(err, TS_EXIT_USAGE, "reason: expected {\"code\": ..., \"text\": ...}");
-    ts_row_set_status(row, row->status, code, "%s", ts_json_string(reason, "text", ""));
+    if (!cJSON_IsObject(reason))
+        return ts_place_expected(&why, reason, "{\"code\": ..., \"text\": ...}", err);
+    ts_row_set_status(row, row->status, ts_json_string(reason, "code", ""), "%s",
+                      ts_json_string(reason, "text", ""));
     return 0;
 }
 
-int ts_row_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err)
+int ts_row_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
+                     struct ts_err *err)
 {
+    const struct ts_place time = ts_place_key(at, "time");
     ts_row_init(row);
-    if (!cJSON_IsObject(object))
-        return ts_err_set(err, TS_EXIT_USAGE, "expected a row, an object");
-    if (need_string(&row->benchmark, object, "benchmark", err) != 0 ||
-        need_values(&row->size, object, "size", err) != 0 ||
-        need_values(&row->problem, object, "problem", err) != 0 ||
-        need_string(&row->variant, object, "variant", err) != 0 ||
-        need_values(&row->params, object, "params", err) != 0 ||
-        status_from_json(row, object, err) != 0 ||
-        time_from_json(row, ts_json_get(object, "time"), err) != 0) {
+    if (ts_row_check_fields(at, object, err) != 0)
+        return -1;
+    if (name_from_json(&row->benchmark, at, object, "benchmark", err) != 0 ||
+        values_from_json(&row->size, at, object, "size", err) != 0 ||
+        values_from_json(&row->problem, at, object, "problem", err) != 0 ||
+        name_from_json(&row->variant, at, object, "variant", err) != 0 ||
+        values_from_json(&row->params, at, object, "params", err) != 0 ||
+        status_from_json(row, at, object, err) != 0 ||
+        time_from_json(row, &time, ts_json_get(object, "time"), err) != 0) {
         ts_row_free(row);
         return -1;
     }

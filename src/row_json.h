@@ -3,6 +3,7 @@
 #define TS_ROW_JSON_H
 
 #include "metric.h"
+#include "place.h"
 #include "row.h"
 
 /* The object of contract.md section 6, every key present, null where a fact is not known. peaks of
@@ -10,11 +11,16 @@
  * visits' medians, q1_ns and q3_ns are quartiles over all samples, low_ns and high_ns null after a
  * single visit. `time` is null unless the status is ok and there are visits. */
 cJSON *ts_row_to_json(const struct ts_row *row, const struct ts_peaks *peaks);
-/* Reads a row of a results file or journal; what is derived (median_ns, rate) is ignored and
- * computed again. Exit status 2 with the place ("time.visits[0]: expected ...") on a fault. */
-int ts_row_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err);
+/* Reads the row that stands at a place of a results file or journal; what is derived (median_ns,
+ * rate) is computed again. A fact that is absent is unknown; one of another type than
+ * docs/results.schema.json says is a fault: exit status 2 with its place. */
+int ts_row_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
+                     struct ts_err *err);
+/* The part of it that needs no row: types of the members, and of those of the parts. */
+int ts_row_check_fields(const struct ts_place *at, const cJSON *object, struct ts_err *err);
 
-/* The parts that the protocol shares with the results file; reading leaves absent facts unknown. */
+/* The parts that the protocol shares with the results file; reading leaves facts that are absent,
+ * or of another type, unknown. */
 cJSON *ts_geometry_to_json(const struct ts_geometry *geometry);
 void ts_geometry_from_json(struct ts_geometry *geometry, const cJSON *object);
 cJSON *ts_build_to_json(const struct ts_build *build);

@@ -85,10 +85,10 @@ static double median_of(const struct ts_sentinel_point *points, size_t count, ti
 struct ts_sentinel_pair ts_sentinel_drift(const struct ts_sentinel_series *series)
 {
     size_t third = series->count / 3;
-    const struct ts_sentinel_point *late = series->points + (series->count - third);
 
     if (series->count < DRIFT_LOOKS)
         return (struct ts_sentinel_pair){1.0, 1.0};
+    const struct ts_sentinel_point *late = series->points + (series->count - third);
     return (struct ts_sentinel_pair){
         .copy = median_of(late, third, copy_of) / median_of(series->points, third, copy_of),
         .fma = median_of(late, third, fma_of) / median_of(series->points, third, fma_of),

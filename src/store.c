@@ -3,8 +3,6 @@
 #include "row_json.h"
 #include "store_private.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,15 +230,6 @@ char *ts_results_print(const struct ts_results *results)
     return text;
 }
 
-static int print_to_stdout(const char *text, struct ts_err *err)
-{
-    errno = 0;
-    if (fputs(text, stdout) == EOF || fflush(stdout) != 0)
-        return ts_err_set(err, TS_EXIT_SYSTEM, "standard output: cannot write: %s",
-                          strerror(errno));
-    return 0;
-}
-
 int ts_results_save(const struct ts_results *results, const char *path, struct ts_err *err)
 {
     struct ts_text text = {0};
@@ -248,8 +237,7 @@ int ts_results_save(const struct ts_results *results, const char *path, struct t
     ts_text_puts(&text, document);
     if (text.text[text.length - 1] != '\n')
         ts_text_puts(&text, "\n");
-    int result = strcmp(path, "-") == 0 ? print_to_stdout(text.text, err)
-                                        : ts_file_write(path, text.text, text.length, err);
+    int result = ts_file_put(path, text.text, text.length, err);
     free(document);
     ts_text_free(&text);
     return result;
@@ -325,7 +313,7 @@ int ts_store_read_text(char **out, const struct ts_place *at, const cJSON *objec
 int ts_store_read_header(struct ts_run *run, const struct ts_place *at, const cJSON *object,
                          struct ts_err *err)
 {
-    if (ts_place_object(at, object, err) != 0 ||
+    if (ts_store_check_header(at, object, err) != 0 ||
         ts_store_read_text(&run->id, at, object, "id", true, err) != 0 ||
         ts_store_read_text(&run->started, at, object, "started", true, err) != 0 ||
         ts_store_read_text(&run->finished, at, object, "finished", false, err) != 0 ||
@@ -352,8 +340,8 @@ static int read_rows(struct ts_run *run, const struct ts_place *at, const cJSON 
     {
         const struct ts_place place = ts_place_item(&list, index++);
         struct ts_row row;
-        if (ts_row_from_json(&row, item, err) != 0)
-            return ts_store_fault(&place, err);
+        if (ts_row_from_json(&row, &place, item, err) != 0)
+            return -1;
         size_t added = ts_run_add_row(run); /* moves run->rows */
         run->rows[added] = row;
     }

@@ -19,6 +19,9 @@ cJSON *ts_store_header_to_json(const struct ts_run *run, bool whole);
 int ts_store_read_header(struct ts_run *run, const struct ts_place *at, const cJSON *object,
                          struct ts_err *err);
 
+/* Types of a header's members, as far as no reader below looks at them itself. */
+int ts_store_check_header(const struct ts_place *at, const cJSON *object, struct ts_err *err);
+
 /* value: of a key that names the schema, "PREFIX" and the version. */
 int ts_store_check_schema(const struct ts_place *at, const cJSON *value, const char *prefix,
                           struct ts_err *err);

@@ -74,8 +74,8 @@ static int take_row(struct journal_reader *reader, const struct ts_place *at, co
     struct ts_row row;
     if (reopen(reader, at, err) != 0)
         return -1;
-    if (ts_row_from_json(&row, value, err) != 0)
-        return ts_store_fault(at, err);
+    if (ts_row_from_json(&row, at, value, err) != 0)
+        return -1;
     bool is_new;
     size_t *index = ts_row_map_put(&reader->index, &row, &is_new);
     if (is_new) {
@@ -102,12 +102,10 @@ static struct ts_row *find_row(struct journal_reader *reader, const struct ts_pl
     cJSON_DeleteItemFromObjectCaseSensitive(named, "status");
     cJSON_DeleteItemFromObjectCaseSensitive(named, "time");
     ts_json_add_string(named, "status", "ok");
-    int failed = ts_row_from_json(&key, named, err);
+    int failed = ts_row_from_json(&key, at, named, err);
     cJSON_Delete(named);
-    if (failed) {
-        ts_store_fault(at, err);
+    if (failed)
         return NULL;
-    }
     const size_t *index = ts_row_map_find(&reader->index, &key);
     if (index)
         found = &reader->run->rows[*index];
@@ -148,6 +146,11 @@ static int read_known(int64_t *out, const struct ts_place *at, const cJSON *valu
     return ts_place_whole(&place, item, least, most, out, err);
 }
 
+static const struct ts_field visit_fields[] = {
+    {"fresh", TS_FIELD_BOOL, 0, 0},
+    {"clock", TS_FIELD_TEXT, 0, 0},
+};
+
 static int add_visit(struct ts_row *row, const struct ts_place *at, const cJSON *value,
                      struct ts_err *err)
 {
@@ -181,7 +184,8 @@ static void set_flag(struct ts_time *time, enum ts_time_flag flag, bool on)
 static int take_visit(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
                       struct ts_err *err)
 {
-    if (ts_place_object(at, value, err) != 0 || reopen(reader, at, err) != 0)
+    if (ts_place_fields(at, value, visit_fields, TS_COUNT(visit_fields), err) != 0 ||
+        reopen(reader, at, err) != 0)
         return -1;
     struct ts_row *row = find_row(reader, at, value, err);
     if (!row || add_visit(row, at, value, err) != 0)
@@ -221,7 +225,9 @@ static int take_sentinel(struct journal_reader *reader, const struct ts_place *a
 static int take_end(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
                     struct ts_err *err)
 {
-    if (ts_place_object(at, value, err) != 0 || reopen(reader, at, err) != 0 ||
+    static const struct ts_field fields[] = {{"interrupted", TS_FIELD_BOOL, 0, 0}};
+    if (ts_place_fields(at, value, fields, TS_COUNT(fields), err) != 0 ||
+        reopen(reader, at, err) != 0 ||
         ts_store_read_text(&reader->run->finished, at, value, "finished", true, err) != 0)
         return -1;
     reader->run->interrupted = ts_json_bool(value, "interrupted", false);

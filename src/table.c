@@ -102,6 +102,41 @@ char *ts_text_printable_lines(const char *text)
     return printable(text, true);
 }
 
+static const char *entity_of(int32_t point)
+{
+    switch (point) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    case 0xFFFE:
+    case 0xFFFF:
+        return "?"; /* no characters of XML 1.0 */
+    }
+    return NULL;
+}
+
+void ts_text_add_markup(struct ts_text *out, const char *text)
+{
+    char *clean = ts_text_printable_lines(text ? text : "");
+    size_t length;
+    int32_t point;
+    for (const char *at = clean; (length = decode(at, &point)); at += length) {
+        const char *entity = entity_of(point);
+        if (entity)
+            ts_text_puts(out, entity);
+        else
+            ts_text_add(out, at, length);
+    }
+    free(clean);
+}
+
 void ts_table_column(struct ts_table *t, const char *title, enum ts_align align)
 {
     TS_GROW(t->columns, t->column_count, t->column_capacity);

@@ -46,6 +46,10 @@ size_t ts_text_fit(const char *text, size_t columns);
 char *ts_text_printable(const char *text);
 /* The same for text of several lines: newlines and tabs stay. */
 char *ts_text_printable_lines(const char *text);
+/* Appends text as content of an HTML or XML element, or of a quoted attribute: what has a meaning
+ * there is escaped; control characters, invalid UTF-8 and what XML 1.0 does not admit become '?';
+ * newlines and tabs stay. NULL: nothing. */
+void ts_text_add_markup(struct ts_text *out, const char *text);
 
 /* Numbers for people: three significant digits, base 10. All return buffer; what is not finite or
  * negative where that makes no sense is "-". */

@@ -121,6 +121,14 @@ int ts_values_from_json(struct ts_values *v, const cJSON *object, struct ts_err 
     return 0;
 }
 
+void ts_value_print(const struct ts_value *value, struct ts_text *out)
+{
+    if (value->word)
+        ts_text_puts(out, value->word);
+    else
+        ts_text_printf(out, "%lld", (long long)value->number);
+}
+
 void ts_values_print(const struct ts_values *v, const char *prefix, const char *separator,
                      struct ts_text *out)
 {
@@ -128,9 +136,6 @@ void ts_values_print(const struct ts_values *v, const char *prefix, const char *
     for (size_t i = 0; i < v->count; i++) {
         const struct ts_value *value = &v->items[i];
         ts_text_printf(out, "%s%s%s=", i ? separator : "", prefix ? prefix : "", value->name);
-        if (value->word)
-            ts_text_puts(out, value->word);
-        else
-            ts_text_printf(out, "%lld", (long long)value->number);
+        ts_value_print(value, out);
     }
 }

@@ -39,6 +39,8 @@ bool ts_values_equal_but(const struct ts_values *a, const struct ts_values *b, c
 cJSON *ts_values_to_json(const struct ts_values *v);
 int ts_values_from_json(struct ts_values *v, const cJSON *object, struct ts_err *err);
 
+/* Appends "32" or "float". */
+void ts_value_print(const struct ts_value *value, struct ts_text *out);
 /* Appends "TX=32 TY=8" (or with prefix "-D": "-DTX=32 -DTY=8"), joined by separator. */
 void ts_values_print(const struct ts_values *v, const char *prefix, const char *separator,
                      struct ts_text *out);

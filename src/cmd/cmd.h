@@ -14,6 +14,7 @@ struct ts_command {
 };
 
 extern const struct ts_command ts_command_check, ts_command_compare, ts_command_devices,
-    ts_command_list, ts_command_run, ts_command_report, ts_command_worker;
+    ts_command_export, ts_command_list, ts_command_merge, ts_command_run, ts_command_report,
+    ts_command_worker;
 
 #endif

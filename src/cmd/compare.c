@@ -10,11 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
-
 struct compare_options {
     struct ts_compare_options compare;
-    enum format format;
+    const struct format *format;
     bool history;
     int verbose;
 };
@@ -51,17 +49,59 @@ static int take_gate(void *target, const char *value, struct ts_err *err)
     return ts_err_set(err, TS_EXIT_USAGE, "expected best, deployed or all, got \"%s\"", value);
 }
 
+/* ---- formats ---- */
+
+/* Takes the document. */
+static void add_document(cJSON *document, struct ts_text *text)
+{
+    char *printed = ts_json_print_pretty(document);
+    ts_text_printf(text, "%s\n", printed);
+    free(printed);
+    cJSON_Delete(document);
+}
+
+static void print_text(const struct ts_compare *compare, bool all, struct ts_text *text)
+{
+    ts_compare_text(compare, all, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), text);
+}
+
+static void print_json(const struct ts_compare *compare, bool all, struct ts_text *text)
+{
+    (void)all;
+    add_document(ts_compare_json(compare), text);
+}
+
+static void print_history_json(const struct ts_history *history, struct ts_text *text)
+{
+    add_document(ts_history_json(history), text);
+}
+
+static void print_junit(const struct ts_compare *compare, bool all, struct ts_text *text)
+{
+    (void)all;
+    ts_compare_junit(compare, text);
+}
+
+static const struct format {
+    const char *name;
+    void (*print)(const struct ts_compare *compare, bool all, struct ts_text *text);
+    void (*print_history)(const struct ts_history *history, struct ts_text *text); /* or NULL */
+} formats[] = {
+    {"text", print_text, ts_history_text},   {"json", print_json, print_history_json},
+    {"markdown", ts_compare_markdown, NULL}, {"junit", print_junit, NULL},
+    {"github", ts_compare_github, NULL},
+};
+
 static int take_format(void *target, const char *value, struct ts_err *err)
 {
-    static const char *const names[] = {
-        [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_MARKDOWN] = "markdown"};
     struct compare_options *o = target;
-    for (size_t i = 0; i < TS_COUNT(names); i++)
-        if (strcmp(names[i], value) == 0) {
-            o->format = (enum format)i;
+    for (size_t i = 0; i < TS_COUNT(formats); i++)
+        if (strcmp(formats[i].name, value) == 0) {
+            o->format = &formats[i];
             return 0;
         }
-    return ts_err_set(err, TS_EXIT_USAGE, "expected text, json or markdown, got \"%s\"", value);
+    return ts_err_set(err, TS_EXIT_USAGE,
+                      "expected text, json, markdown, junit or github, got \"%s\"", value);
 }
 
 #define AT(member) offsetof(struct compare_options, member)
@@ -89,7 +129,8 @@ static const struct ts_option options[] = {
      .help = "all files are dated runs: find the run from which on a configuration was slower for "
              "good, by a step or by slow creep; needs six runs of a device"},
     {"format", 0, "FORMAT", TS_OPTION_CALL, .call = take_format,
-     .help = "text (default), json (tilesweep.compare/1), markdown (for a comment in CI)"},
+     .help = "text (default), json (tilesweep.compare/1), markdown (for a comment in CI), junit "
+             "(XML for Jenkins and GitLab), github (annotations of a step of GitHub Actions)"},
     {"verbose", 'v', NULL, TS_OPTION_COUNT, AT(verbose),
      .help = "every row and case, not the worst 20"},
 };
@@ -146,35 +187,11 @@ static int check(const struct ts_compare_options *o, struct ts_err *err)
     return 0;
 }
 
-/* Takes the document. */
-static void add_document(cJSON *document, struct ts_text *text)
-{
-    char *printed = ts_json_print_pretty(document);
-    ts_text_printf(text, "%s\n", printed);
-    free(printed);
-    cJSON_Delete(document);
-}
-
-static void print(const struct ts_compare *compare, const struct compare_options *o)
-{
-    struct ts_text text = {0};
-    if (o->format == FORMAT_JSON) {
-        add_document(ts_compare_json(compare), &text);
-    } else if (o->format == FORMAT_MARKDOWN) {
-        ts_compare_markdown(compare, o->verbose > 0, &text);
-    } else {
-        bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-        ts_compare_text(compare, o->verbose > 0, colour, &text);
-    }
-    fputs(text.text, stdout);
-    ts_text_free(&text);
-}
-
 static int print_history(struct compare_options *o, const struct ts_cli_args *args,
                          struct ts_err *err)
 {
     struct ts_text text = {0};
-    if (o->format == FORMAT_MARKDOWN || o->compare.waivers)
+    if (!o->format->print_history || o->compare.waivers)
         return ts_err_set(err, TS_EXIT_USAGE,
                           "compare: --history goes with --format text or json, and without "
                           "--waivers");
@@ -183,10 +200,7 @@ static int print_history(struct compare_options *o, const struct ts_cli_args *ar
     struct ts_history *history = ts_history_open(&o->compare, err);
     if (!history)
         return -1;
-    if (o->format == FORMAT_JSON)
-        add_document(ts_history_json(history), &text);
-    else
-        ts_history_text(history, &text);
+    o->format->print_history(history, &text);
     fputs(text.text, stdout);
     ts_text_free(&text);
     int status = ts_history_exit_status(history);
@@ -202,7 +216,10 @@ static int print_comparison(struct compare_options *o, const struct ts_cli_args 
     struct ts_compare *compare = ts_compare_open(&o->compare, err);
     if (!compare)
         return -1;
-    print(compare, o);
+    struct ts_text text = {0};
+    o->format->print(compare, o->verbose > 0, &text);
+    fputs(text.text, stdout);
+    ts_text_free(&text);
     int status = ts_compare_exit_status(compare);
     ts_compare_free(compare);
     return status;
@@ -211,6 +228,7 @@ static int print_comparison(struct compare_options *o, const struct ts_cli_args 
 static int run(int argc, char **argv, struct ts_err *err)
 {
     struct compare_options o = {
+        .format = &formats[0],
         .compare = {.fail_on = TS_FAIL_SLOWER | TS_FAIL_FAILED | TS_FAIL_VANISHED,
                     .threshold = 0.05,
                     .fdr = 0.05}};

@@ -136,14 +136,15 @@ void ts_child_wait(struct ts_child *const *children, size_t count, int64_t until
 /* A row that is written can be read, whatever a worker told. */
 static void check_row(const struct ts_row *row)
 {
+    const struct ts_place root = ts_place_root("row");
     struct ts_row again;
     struct ts_err err = {0};
     cJSON *object = ts_row_to_json(row, NULL);
     char *text = ts_json_print(object);
     cJSON_Delete(object);
     object = ts_json_parse(text, strlen(text), "row", 1, &err);
-    TS_FUZZ_REQUIRE(object && ts_row_from_json(&again, object, &err) == 0, "%s\n%s", err.text,
-                    text);
+    TS_FUZZ_REQUIRE(object && ts_row_from_json(&again, &root, object, &err) == 0, "%s\n%s",
+                    err.text, text);
     cJSON_Delete(object);
     object = ts_row_to_json(&again, NULL);
     ts_fuzz_require_equal(text, ts_json_print(object), "the row");

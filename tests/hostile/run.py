@@ -210,6 +210,7 @@ def damaged_files_are_named(place):
         "deep.json": "[" * 2000, "repeated.json": good.replace("{", "{\"runs\":1,", 1),
         "newer.json": good.replace("results/1", "results/2"), "binary.json": "\x00\x01\x02",
         "status.json": good.replace("\"status\": \"ok\"", "\"status\": \"fine\"", 1),
+        "type.json": good.replace("\"staged\": ", "\"staged\": \"yes\", \"was\": ", 1),
     }
     for name, text in cases.items():
         path = place.path(name)
@@ -217,7 +218,8 @@ def damaged_files_are_named(place):
             os.makedirs(path)
         else:
             place.write(name, text)
-        for words in (("report", path, "-o", place.path("out")), ("run", "--resume", path), ("list", path)):
+        for words in (("report", path, "-o", place.path("out")), ("run", "--resume", path), ("list", path),
+                      ("export", path, "--format", "csv"), ("merge", path, "-o", place.path("out"))):
             ended = place.run(*words).expect_status(2)
             expect(name in ended.err and "Traceback" not in ended.err and len(ended.err) < 2000, ended.err)
     expect("newer" in place.run("report", place.path("newer.json"), "-o", "out").err, "a newer schema is not told")
@@ -276,6 +278,7 @@ def includes_are_bounded(place):
 # Commands that need no device, with the statuses that are right when nothing is wrong with the surroundings.
 def quiet_commands(place):
     return [("--version",), ("list",), ("list", "--json"), ("list", SPEC), ("run", "--help"),
+            ("export", RECORDED, "--format", "csv"), ("merge", RECORDED, "-o", "-"),
             ("report", RECORDED, "-o", place.path("out"))]
 
 
@@ -325,6 +328,9 @@ def decimal_commas(place):
                 with open(place.path(os.path.join(folder, name)), encoding="utf-8") as file:
                     texts.append(file.read())
             expect(texts[0] == texts[1], f"{name} is another one under de_DE")
+    for form in ("csv", "google-benchmark", "action"):
+        words = ("export", RECORDED, "--format", form)
+        expect(place.run(*words, env=env).out == place.run(*words).out, f"{form} is another one under de_DE")
 
 
 def time_zones(place):

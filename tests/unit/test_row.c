@@ -13,6 +13,7 @@
 #include "metric.h"
 
 static const struct ts_peaks peaks = {2.0e10, 9.6e10, 5.5e10};
+static const struct ts_place root = {NULL, "file", 0};
 
 /* The row of contract.md section 6. */
 static void make_row(struct ts_row *row)
@@ -72,7 +73,7 @@ static void through_text(struct ts_row *out, const struct ts_row *row, const str
     cJSON *json = ts_row_to_json(row, p);
     char *text = ts_json_print(json);
     cJSON *again = parse(text);
-    if (ts_row_from_json(out, again, &err) != 0)
+    if (ts_row_from_json(out, &root, again, &err) != 0)
         fail_msg("%s", err.text);
     cJSON_Delete(json);
     cJSON_Delete(again);
@@ -395,6 +396,27 @@ static void test_json_faults(void **state)
         {"\"workers\":[1,2,2]", "\"workers\":[1,\"x\",2]", "time.workers[1]: "},
         {"\"fresh_from\":2", "\"fresh_from\":4", "time.fresh_from: "},
         {"\"time\":{", "\"time\":7,\"other\":{", "time: "},
+        {"\"visits\":[", "\"visits\":[[],", "time.visits[0]: "},
+        {"\"median_ns\":", "\"median_ns\":\"fast\",\"was\":", "time.median_ns: "},
+        {"\"flags\":[", "\"flags\":[1,", "time.flags[0]: "},
+        {"\"stop\":", "\"stop\":\"tired\",\"was\":", "time.stop: "},
+        {"\"disturbed\":", "\"disturbed\":-1,\"was\":", "time.disturbed: "},
+        {"\"params\":{", "\"params\":[1],\"was\":{", "params: "},
+        {"\"TX\":32", "\"TX\":[1]", "params.TX: "},
+        {"\"size\":{\"W\":4096", "\"size\":{\"W\":\"wide\"", "size.W: "},
+        {"\"baseline\":", "\"baseline\":1,\"was\":", "baseline: "},
+        {"\"staged\":", "\"staged\":null,\"was\":", "staged: "},
+        {"\"source\":", "\"source\":7,\"was\":", "source: "},
+        {"\"geometry\":{", "\"geometry\":[],\"was\":{", "geometry: "},
+        {"\"local\":[", "\"local\":[0,", "geometry.local[0]: "},
+        {"\"local_bytes\":", "\"local_bytes\":1.5,\"was\":", "geometry.local_bytes: "},
+        {"\"log\":", "\"log\":null,\"was\":", "build.log: "},
+        {"\"ns\":", "\"ns\":-1,\"was\":", "build.ns: "},
+        {"\"worst\":", "\"worst\":true,\"was\":", "check.worst: "},
+        {"\"at_size\":", "\"at_size\":{\"W\":1.5},\"was\":", "check.at_size.W: "},
+        {"\"flops\":", "\"flops\":\"many\",\"was\":", "work.flops: "},
+        {"\"of_peak\":", "\"of_peak\":\"1\",\"was\":", "rate.of_peak: "},
+        {"\"talk\":", "\"talk\":[],\"was\":", "talk: "},
     };
     struct ts_row row, back;
     make_row(&row);
@@ -407,11 +429,12 @@ static void test_json_faults(void **state)
             ts_printf("%.*s%s%s", (int)(at - good), good, table[i].to, at + strlen(table[i].from));
         cJSON *broken = parse(bad);
         struct ts_err err = {0};
-        assert_int_equal(ts_row_from_json(&back, broken, &err), -1);
+        assert_int_equal(ts_row_from_json(&back, &root, broken, &err), -1);
         assert_int_equal(err.exit_status, TS_EXIT_USAGE);
-        if (strncmp(err.text, table[i].place, strlen(table[i].place)) != 0)
-            fail_msg("message is \"%s\", expected it to begin with \"%s\"", err.text,
-                     table[i].place);
+        char *start = ts_printf("file: %s", table[i].place);
+        if (strncmp(err.text, start, strlen(start)) != 0)
+            fail_msg("message is \"%s\", expected it to begin with \"%s\"", err.text, start);
+        free(start);
         cJSON_Delete(broken);
         free(bad);
     }
@@ -419,7 +442,7 @@ static void test_json_faults(void **state)
     cJSON_Delete(json);
     ts_row_free(&row);
     struct ts_err err = {0};
-    assert_int_equal(ts_row_from_json(&back, NULL, &err), -1);
+    assert_int_equal(ts_row_from_json(&back, &root, NULL, &err), -1);
 }
 
 /* What a newer writer adds does no harm. */
@@ -432,7 +455,7 @@ static void test_json_unknown_keys(void **state)
                         "\"later\",\"batched\"]}}");
     struct ts_row row;
     struct ts_err err = {0};
-    assert_int_equal(ts_row_from_json(&row, json, &err), 0);
+    assert_int_equal(ts_row_from_json(&row, &root, json, &err), 0);
     assert_true(row.time.host_clock);
     assert_int_equal(row.time.flags, TS_FLAG_BATCHED);
     assert_int_equal(row.time.fresh_from, 1);

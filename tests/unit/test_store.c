@@ -342,14 +342,51 @@ static void faults_of_a_document_name_their_place(void **state)
                       ": runs[0].rows: missing; expected a list");
     expect_load_fault("{\"schema\": \"tilesweep.results/1\", \"runs\": [{\"id\": \"a\","
                       "\"started\": \"s\", \"device\": {\"name\": \"d\"}, \"rows\": [4]}]}",
-                      ": runs[0].rows[0]: expected a row, an object");
+                      ": runs[0].rows[0]: expected an object, got 4");
     expect_load_fault(
         "{\"schema\": \"tilesweep.results/1\", \"runs\": [{\"id\": \"a\","
         "\"started\": \"s\", \"device\": {\"name\": \"d\"}, \"rows\": ["
         "{\"benchmark\": \"b\", \"size\": {}, \"problem\": {}, \"variant\": \"v\","
         "\"params\": {}, \"status\": \"good\"}]}]}",
         ": runs[0].rows[0].status: expected ok, skipped, build-failed, launch-failed, "
-        "wrong, timeout or crashed");
+        "wrong, timeout or crashed, got \"good\"");
+}
+
+/* What a run's head says is of the type that the schema tells, or refused: never read as unknown.
+ */
+static void a_header_of_other_types_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *member, *message;
+    } table[] = {
+        {"\"interrupted\": 0", "interrupted: expected true or false, got 0"},
+        {"\"clock\": []", "clock: expected an object, got an empty list"},
+        {"\"clock\": {\"source\": \"sun\"}",
+         "clock.source: expected \"event\" or \"host\", got \"sun\""},
+        {"\"clock\": {\"tick_ns\": \"1\"}", "clock.tick_ns: expected a whole number, got \"1\""},
+        {"\"clock\": {\"floor_ns\": -1}", "clock.floor_ns: expected at least 0, got -1"},
+        {"\"clock\": {\"warnings\": [1]}", "clock.warnings[0]: expected a text, got 1"},
+        {"\"peaks\": {\"copy_bytes_per_s\": \"fast\"}",
+         "peaks.copy_bytes_per_s: expected a number, got \"fast\""},
+        {"\"peaks\": {\"fma_flops_per_s\": -1}",
+         "peaks.fma_flops_per_s: expected at least 0, got -1"},
+        {"\"counts\": {\"excluded\": 1.5}", "counts.excluded: expected a whole number, got 1.5"},
+        {"\"platform\": 1", "platform: expected an object, got 1"},
+        {"\"platform\": {\"index\": -1}", "platform.index: expected at least 0, got -1"},
+        {"\"drift\": {\"copy\": []}", "drift.copy: expected a number, got an empty list"},
+        {"\"verdicts\": {}", "verdicts: expected a list, got an object"},
+    };
+    for (size_t i = 0; i < TS_COUNT(table); i++) {
+        char *text =
+            ts_printf("{\"schema\": \"tilesweep.results/1\", \"runs\": [{\"id\": \"a\", "
+                      "\"started\": \"s\", \"device\": {\"name\": \"d\"}, %s, \"rows\": []}]}",
+                      table[i].member);
+        char *message = ts_printf(": runs[0].%s", table[i].message);
+        expect_load_fault(text, message);
+        free(text);
+        free(message);
+    }
 }
 
 static void cannot_save(void **state)
@@ -561,7 +598,13 @@ static void faults_of_a_journal_name_their_line(void **state)
     expect_journal_fault(
         OPENING RUN "{\"row\":{" KEY ",\"status\":\"good\"}}\n",
         ":3: row.status: expected ok, skipped, build-failed, launch-failed, wrong, "
-        "timeout or crashed");
+        "timeout or crashed, got \"good\"");
+    expect_journal_fault(OPENING RUN "{\"row\":{" KEY ",\"status\":\"ok\",\"staged\":0}}\n",
+                         ":3: row.staged: expected true or false, got 0");
+    expect_journal_fault(OPENING RUN ROW "{\"visit\":{" KEY ",\"sample_ns\":[5],\"fresh\":1}}\n",
+                         ":4: visit.fresh: expected true or false, got 1");
+    expect_journal_fault(OPENING RUN ROW "{\"end\":{\"finished\":\"f\",\"interrupted\":\"no\"}}\n",
+                         ":4: end.interrupted: expected true or false, got \"no\"");
     expect_journal_fault(OPENING RUN "{\"visit\":{" KEY ",\"sample_ns\":[5]}}\n",
                          ":3: visit: of a row that no line before it tells: b W=1 v");
     expect_journal_fault(OPENING RUN ROW "{\"visit\":{" KEY ",\"sample_ns\":[5,0]}}\n",
@@ -625,6 +668,7 @@ int main(void)
         cmocka_unit_test(an_empty_document),
         cmocka_unit_test(what_is_saved_is_loaded),
         cmocka_unit_test(faults_of_a_document_name_their_place),
+        cmocka_unit_test(a_header_of_other_types_is_refused),
         cmocka_unit_test(cannot_save),
         cmocka_unit_test(journal_is_read_back),
         cmocka_unit_test(journal_torn_anywhere),

@@ -117,13 +117,25 @@ static void test_spans(void **state)
     assert_string_equal(ts_human_span(-5, buffer), "0 s");
 }
 
+static void test_markup(void **state)
+{
+    (void)state;
+    struct ts_text out = {0};
+    ts_text_add_markup(&out, "<a b=\"c\" d='e'>&]]>\n\t\xC3\xA9\x01\x7F\xFF\xEF\xBF\xBE\xEF\xBF\xBF"
+                             "\xEF\xBF\xBD");
+    ts_text_add_markup(&out, NULL);
+    assert_string_equal(out.text, "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;]]&gt;\n\t\xC3\xA9"
+                                  "?????\xEF\xBF\xBD");
+    ts_text_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alignment), cmocka_unit_test(test_no_heading),
-        cmocka_unit_test(test_columns),   cmocka_unit_test(test_printable),
-        cmocka_unit_test(test_times),     cmocka_unit_test(test_rates_and_sizes),
-        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_alignment),       cmocka_unit_test(test_no_heading),
+        cmocka_unit_test(test_columns),         cmocka_unit_test(test_printable),
+        cmocka_unit_test(test_markup),          cmocka_unit_test(test_times),
+        cmocka_unit_test(test_rates_and_sizes), cmocka_unit_test(test_spans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
