@@ -127,7 +127,7 @@ static void send_job(struct ts_crew *crew, struct hand *hand, struct ts_job *job
 static int64_t timeout_of(const struct ts_crew *crew, const struct hand *hand)
 {
     bool starts = !hand->hello || hand->opening_id != 0 || hand->verb == TS_JOB_DEVICES ||
-                  hand->verb == TS_JOB_OPEN;
+                  hand->verb == TS_JOB_OPEN || hand->verb == TS_JOB_PEAKS;
 
     return starts && crew->timeout_ns < START_NS ? START_NS : crew->timeout_ns;
 }
@@ -334,6 +334,17 @@ static bool lose_late(struct ts_crew *crew, size_t seat, struct ts_reply *reply)
     if (hand->opening_id)
         return lose(crew, seat, TS_CRASHED, "connection",
                     ts_printf("the worker did not take its device within %g s", limit_s), reply);
+    if (hand->job_id && hand->verb == TS_JOB_OPEN)
+        return lose(crew, seat, TS_CRASHED, "connection",
+                    ts_printf("the device was not taken and its clock not audited within %g s; a "
+                              "longer --timeout gives it more time to wake up and to build",
+                              limit_s),
+                    reply);
+    if (ts_child_is_stopped(hand->child))
+        return lose(
+            crew, seat, TS_CRASHED, "connection",
+            ts_printf("the worker is stopped (SIGSTOP) and did not go on within %g s", limit_s),
+            reply);
     if (hand->left_ns >= 0)
         return lose(crew, seat, TS_TIMEOUT, code,
                     ts_printf("the reference was not done after %g s",
