@@ -124,7 +124,7 @@ class Faults:
         if os.path.exists(met):
             os.unlink(met)
         ended = harness.run([self.program, command, *words], env, self.folder, timeout_s)
-        harness.wait_until(lambda: not marked(mark), 10, "a process is left behind")
+        harness.wait_until(lambda: not harness.marked(mark), 10, "a process is left behind")
         self.met = os.path.exists(met)
         for name in ("AddressSanitizer", "runtime error", "Assertion"):
             expect(name not in ended.err, f"{name}: {ended.err[-300:]}")
@@ -149,20 +149,6 @@ class Faults:
         finding |= not any(row["status"] == "ok" for row in run["rows"])
         expect(ended.status == int(finding), f"exit status {ended.status}, rows {[harness.outcome(r) for r in run['rows']]}")
         return ended, run
-
-
-def marked(mark):
-    """Process ids whose environment holds the mark."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/environ"):
-        pid = path.split("/")[2]
-        try:
-            with open(path, "rb") as file:
-                if mark.encode() in file.read() and harness.is_running(pid):
-                    found.append(pid)
-        except OSError:
-            pass
-    return found
 
 
 def judge(path):
