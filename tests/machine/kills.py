@@ -85,6 +85,16 @@ class Kills:
             fault = self.random.choice(WRITES).format(fsync=int(self.uses["fsync"]) - self.random.randrange(2))
             self.sweep.break_by(fault)
         child = self.begin(resume)
+        try:
+            self.wait_for(child, phase)
+        finally:
+            child.kill()
+            child.wait()
+            self.sweep.mend()
+        return child.returncode
+
+    def wait_for(self, child, phase):
+        """A moment in the phase, or the end."""
         if phase == "write":
             wait_until(lambda: os.path.exists(self.sweep.met) or child.poll() is not None, SLOW_S, "the write")
             time.sleep(self.random.uniform(0, 0.3))
@@ -92,10 +102,6 @@ class Kills:
             order = PHASES.index(phase)
             wait_until(lambda: PHASES.index(self.phase()) >= order or child.poll() is not None, SLOW_S, phase)
             time.sleep(self.random.uniform(0, self.spans[phase]))
-        child.kill()
-        child.wait()
-        self.sweep.mend()
-        return child.returncode
 
     def visits(self):
         """Those that the journal holds, per configuration."""

@@ -8,11 +8,11 @@ import sys
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, os.path.join(TESTS, "run")]
+import devices  # noqa: E402
 import harness  # noqa: E402
 from harness import Skipped, load_journal, load_results  # noqa: E402
 from sweep import Sweep  # noqa: E402
 
-ICD = "/etc/OpenCL/vendors/pocl.icd"
 SMALL = ("--quick", "-s", "TX=32", "-s", "TY=8", "-s", "POINTS=5", "-j", "1")
 
 
@@ -76,12 +76,9 @@ GOOD = """__kernel void k(__global const float *src, __global float *dst, int n)
 
 def real(sweep):
     """Makes the sweep one on PoCL: its spec."""
-    if not os.path.exists(ICD):
-        raise Skipped("no PoCL")
-    vendors = os.path.join(sweep.folder, "vendors")
-    os.makedirs(vendors, exist_ok=True)
-    shutil.copy(ICD, vendors)
-    sweep.plain["OCL_ICD_VENDORS"] = vendors
+    if devices.missing("pocl"):
+        raise Skipped(devices.missing("pocl"))
+    sweep.plain = devices.environment("pocl", sweep.folder)
     sweep.mend()
     spec = {
         "schema": "tilesweep.spec/1", "name": "k", "sources": ["k.cl"], "reference": {"variant": "k"},
