@@ -14,6 +14,9 @@ char *ts_file_read(const char *path, size_t *length, struct ts_err *err);
  * failure. */
 int ts_file_write(const char *path, const char *bytes, size_t length, struct ts_err *err);
 
+/* All bytes into an open file; 0, or the system's error number. */
+int ts_file_put(int fd, const char *bytes, size_t length);
+
 /* mkdir -p; exit status 4. ts_file_make_parents makes only the folders above path. */
 int ts_dir_make(const char *path, struct ts_err *err);
 int ts_file_make_parents(const char *path, struct ts_err *err);

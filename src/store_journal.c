@@ -39,18 +39,6 @@ static bool is_named(const struct ts_journal *journal)
 }
 
 /* 0, or the system's word. */
-static int write_all(int fd, const char *bytes, size_t length)
-{
-    for (size_t done = 0; done < length;) {
-        ssize_t put = write(fd, bytes + done, length - done);
-        if (put > 0)
-            done += (size_t)put;
-        else if (put == 0 || errno != EINTR)
-            return put == 0 ? ENOSPC : errno;
-    }
-    return 0;
-}
-
 static int copy_lines(int from, int to, off_t length)
 {
     char block[4096];
@@ -58,7 +46,7 @@ static int copy_lines(int from, int to, off_t length)
         ssize_t got = pread(from, block, sizeof(block), at);
         if (got <= 0)
             return got < 0 ? errno : EIO;
-        int failed = write_all(to, block, (size_t)got);
+        int failed = ts_file_put(to, block, (size_t)got);
         if (failed)
             return failed;
         at += got;
@@ -67,14 +55,16 @@ static int copy_lines(int from, int to, off_t length)
 }
 
 /* Somebody removed the file, or its folder: what we hold open is lost once we end, so it is written
- * again. Best effort: without it the run goes on all the same, and its document is still to come.
- */
+ * again. Best effort: without it the run goes on all the same, and its document is still to come. A
+ * file that another run has put there meanwhile is left alone. */
 static void make_again(struct ts_journal *journal)
 {
     struct ts_err ignored = {0};
+    struct stat found;
     int old = journal->fd;
     if (ts_file_make_parents(journal->path, &ignored) == 0 && open_locked(journal, &ignored) == 0 &&
-        ftruncate(journal->fd, 0) == 0 && copy_lines(old, journal->fd, journal->length) == 0) {
+        fstat(journal->fd, &found) == 0 && found.st_size == 0 &&
+        copy_lines(old, journal->fd, journal->length) == 0) {
         close(old);
         return;
     }
@@ -110,7 +100,7 @@ static int put_line(struct ts_journal *journal, const cJSON *object, struct ts_e
     ts_text_puts(&line, text);
     ts_text_puts(&line, "\n");
     free(text);
-    int failed = write_all(journal->fd, line.text, line.length);
+    int failed = ts_file_put(journal->fd, line.text, line.length);
     if (!failed)
         journal->length += (off_t)line.length;
     else if (ftruncate(journal->fd, journal->length) != 0)
