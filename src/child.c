@@ -93,7 +93,7 @@ static int open_pipe(int ends[2], int ours)
  * of its own. */
 static void set_attributes(posix_spawnattr_t *attributes, bool own_group)
 {
-    static const int changed_here[] = {SIGINT, SIGTERM, SIGPIPE, SIGCHLD};
+    static const int changed_here[] = {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGCHLD};
     sigset_t none, reset;
     sigemptyset(&none);
     sigemptyset(&reset);
@@ -169,6 +169,14 @@ struct ts_child *ts_child_open(const char *const *argv, struct ts_err *err)
 long ts_child_pid(const struct ts_child *child)
 {
     return (long)child->pid;
+}
+
+bool ts_child_is_stopped(const struct ts_child *child)
+{
+    siginfo_t state = {0};
+    /* Not taken (WNOWAIT), so that it can be asked again. */
+    return waitid(P_PID, (id_t)child->pid, &state, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+           state.si_pid == child->pid;
 }
 
 /* ---- moving bytes ---- */
@@ -524,9 +532,9 @@ static bool has_ended(pid_t pid)
 
 /* target: process id, or minus that of a group; begun: how many signals had come before the start.
  * A signal that comes meanwhile is passed on, because it may have reached this process alone; what
- * does not heed it is killed, at a second one at once.
+ * does not heed it is killed, at a second one at once. to_the_end: see child.h.
  */
-static int wait_for_shell(pid_t pid, pid_t target, int begun)
+static int wait_for_shell(pid_t pid, pid_t target, int begun, bool to_the_end)
 {
     struct ts_signals_held held;
     int status = -1;
@@ -535,12 +543,13 @@ static int wait_for_shell(pid_t pid, pid_t target, int begun)
     ts_signals_hold(&held);
     while (!has_ended(pid)) {
         int came = ts_signal_count() - begun;
-        if (told && !killed && (came > 1 || ts_now_ns() >= kill_ns)) {
+        if (told && !killed && ((came > 1 && !to_the_end) || ts_now_ns() >= kill_ns)) {
             kill(target, SIGKILL);
             killed = true;
             kill_ns = INT64_MAX;
         } else if (!told && came > 0) {
-            kill(target, ts_signal_last());
+            if (!to_the_end)
+                kill(target, ts_signal_last());
             told = true;
             kill_ns = ts_now_ns() + SHELL_PATIENCE_NS;
         } else {
@@ -555,7 +564,7 @@ static int wait_for_shell(pid_t pid, pid_t target, int begun)
     return status;
 }
 
-int ts_child_shell(const char *command)
+int ts_child_shell(const char *command, bool to_the_end)
 {
     const char *argv[] = {"/bin/sh", "-c", command, NULL};
     bool own_group = !holds_terminal();
@@ -563,7 +572,7 @@ int ts_child_shell(const char *command)
     pid_t pid;
     if (spawn(&pid, argv, (const int[3]){STDIN_FILENO, STDERR_FILENO, STDERR_FILENO}, own_group))
         return -1;
-    int status = wait_for_shell(pid, own_group ? -pid : pid, begun);
+    int status = wait_for_shell(pid, own_group ? -pid : pid, begun, to_the_end);
     if (status == -1)
         return -1;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

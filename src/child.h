@@ -18,6 +18,8 @@ void ts_child_close(struct ts_child *child);
 /* Closes its stdin (a worker then ends by itself), waits up to grace_ms, then ts_child_close. */
 void ts_child_finish(struct ts_child *child, int grace_ms);
 long ts_child_pid(const struct ts_child *child);
+/* Is it stopped (SIGSTOP, a terminal's doing)? Then it cannot answer, and is not to blame. */
+bool ts_child_is_stopped(const struct ts_child *child);
 
 /* Queues text and a newline. */
 void ts_child_send(struct ts_child *child, const char *line);
@@ -45,8 +47,9 @@ void ts_child_wait(struct ts_child *const *children, size_t count, int64_t until
                    struct ts_event *event);
 
 /* Runs a command by /bin/sh -c, inherits stdio (stdout goes to stderr), returns its wait status's
- * exit code, 128+signal, or -1. A signal of signals.h is passed on to it; when it does not end
- * within 1.5 s, or at a second signal, it is killed. */
-int ts_child_shell(const char *command);
+ * exit code, 128+signal, or -1. A signal of signals.h that comes meanwhile is passed on to it; when
+ * it does not end within 1.5 s, or at a second signal, it is killed. to_the_end: it is not passed
+ * on, so that the command can finish what it does in the 1.5 s. */
+int ts_child_shell(const char *command, bool to_the_end);
 
 #endif

@@ -42,6 +42,7 @@ struct ts_crew {
     struct hand hands[TS_CREW_SEATS];
     int next_ordinal;
     int64_t last_id;
+    int64_t looked_ns; /* the last look at the clock; 0: none yet */
 };
 
 struct ts_crew *ts_crew_open(const char *command, int64_t timeout_ns, int first_ordinal)
@@ -127,7 +128,7 @@ static void send_job(struct ts_crew *crew, struct hand *hand, struct ts_job *job
 static int64_t timeout_of(const struct ts_crew *crew, const struct hand *hand)
 {
     bool starts = !hand->hello || hand->opening_id != 0 || hand->verb == TS_JOB_DEVICES ||
-                  hand->verb == TS_JOB_OPEN;
+                  hand->verb == TS_JOB_OPEN || hand->verb == TS_JOB_PEAKS;
 
     return starts && crew->timeout_ns < START_NS ? START_NS : crew->timeout_ns;
 }
@@ -334,6 +335,17 @@ static bool lose_late(struct ts_crew *crew, size_t seat, struct ts_reply *reply)
     if (hand->opening_id)
         return lose(crew, seat, TS_CRASHED, "connection",
                     ts_printf("the worker did not take its device within %g s", limit_s), reply);
+    if (hand->job_id && hand->verb == TS_JOB_OPEN)
+        return lose(crew, seat, TS_CRASHED, "connection",
+                    ts_printf("the device was not taken and its clock not audited within %g s; a "
+                              "longer --timeout gives it more time to wake up and to build",
+                              limit_s),
+                    reply);
+    if (ts_child_is_stopped(hand->child))
+        return lose(
+            crew, seat, TS_CRASHED, "connection",
+            ts_printf("the worker is stopped (SIGSTOP) and did not go on within %g s", limit_s),
+            reply);
     if (hand->left_ns >= 0)
         return lose(crew, seat, TS_TIMEOUT, code,
                     ts_printf("the reference was not done after %g s",
@@ -356,7 +368,7 @@ static bool protocol_error(struct ts_crew *crew, size_t seat, const char *line,
 
 static void take_stage(const struct ts_crew *crew, struct hand *hand, const char *stage)
 {
-    int64_t now = ts_now_ns();
+    int64_t now = crew->looked_ns;
     bool reference = !strcmp(stage, "reference");
 
     hand->began = true;
@@ -482,12 +494,10 @@ static int64_t next_deadline(const struct ts_crew *crew, int64_t until_ns)
 
 static bool check_deadlines(struct ts_crew *crew, struct ts_reply *reply)
 {
-    int64_t now = ts_now_ns();
-
     for (size_t i = 0; i < TS_CREW_SEATS; i++) {
         struct hand *hand = &crew->hands[i];
-        if (hand->child && (hand->job_id || hand->opening_id) && hand->deadline_ns <= now &&
-            lose_late(crew, i, reply))
+        if (hand->child && (hand->job_id || hand->opening_id) &&
+            hand->deadline_ns <= crew->looked_ns && lose_late(crew, i, reply))
             return true;
     }
     return false;
@@ -512,18 +522,24 @@ static bool take_event(struct ts_crew *crew, const struct ts_event *event, struc
     return false;
 }
 
-/* We were stopped (Ctrl-Z, a suspended machine) while deadlines passed, and what the workers sent
- * meanwhile is still unread: every deadline begins anew. */
-static void forgive_stop(struct ts_crew *crew, int64_t asked_ns)
+/* Looks at the clock. When it is much later than expected, we were stopped (Ctrl-Z, a paused
+ * machine) while deadlines passed, and what the workers sent meanwhile is still unread: every
+ * deadline begins anew. All decisions are made by this one look, so that no stop fits between. */
+static void look_at_clock(struct ts_crew *crew, int64_t expected_ns)
 {
-    if (asked_ns == INT64_MAX || ts_now_ns() - asked_ns < STOPPED_NS)
+    int64_t before_ns = crew->looked_ns;
+
+    crew->looked_ns = ts_now_ns();
+    if (expected_ns < before_ns)
+        expected_ns = before_ns;
+    if (expected_ns == INT64_MAX || expected_ns == 0 || crew->looked_ns - expected_ns < STOPPED_NS)
         return;
     for (size_t i = 0; i < TS_CREW_SEATS; i++) {
         struct hand *hand = &crew->hands[i];
         if (hand->child && hand->left_ns < 0)
             start_deadline(crew, hand);
         else if (hand->child)
-            hand->deadline_ns = ts_now_ns() + reference_timeout_ns(crew);
+            hand->deadline_ns = crew->looked_ns + reference_timeout_ns(crew);
     }
 }
 
@@ -534,17 +550,17 @@ void ts_crew_wait(struct ts_crew *crew, int64_t until_ns, struct ts_reply *reply
 
     memset(reply, 0, sizeof(*reply));
     for (;;) {
-        int64_t asked_ns = next_deadline(crew, until_ns);
-        bool passed = asked_ns <= ts_now_ns();
+        int64_t asked_ns;
 
+        look_at_clock(crew, 0); /* nobody slept since the last */
+        asked_ns = next_deadline(crew, until_ns);
         for (size_t i = 0; i < TS_CREW_SEATS; i++)
             children[i] = crew->hands[i].child;
         ts_child_wait(children, TS_CREW_SEATS, asked_ns, &event);
-        if (!passed)
-            forgive_stop(crew, asked_ns);
+        look_at_clock(crew, asked_ns);
         if (take_event(crew, &event, reply) || check_deadlines(crew, reply))
             return;
-        if (event.kind == TS_EVENT_TIMEOUT && ts_now_ns() >= until_ns)
+        if (event.kind == TS_EVENT_TIMEOUT && crew->looked_ns >= until_ns)
             return;
     }
 }

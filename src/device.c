@@ -261,6 +261,15 @@ static const char *refuses_items(const struct ts_device *device, int dims, const
     return NULL;
 }
 
+const char *ts_device_lacks(const struct ts_device *device, enum ts_elem type, struct ts_text *why)
+{
+    if (type != TS_DOUBLE || !device->extensions || !device->extensions[0] ||
+        strstr(device->extensions, "cl_khr_fp64"))
+        return NULL;
+    ts_text_puts(why, "needs double precision (cl_khr_fp64), which the device does not have");
+    return "feature";
+}
+
 const char *ts_device_refuses(const struct ts_device *device, int dims, const int64_t local[3],
                               int64_t local_bytes, struct ts_text *why)
 {

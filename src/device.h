@@ -6,6 +6,7 @@
 #ifndef TS_DEVICE_H
 #define TS_DEVICE_H
 
+#include "elem.h"
 #include "json.h"
 
 /* X(OpenCL name without CL_DEVICE_, C type of the query) */
@@ -79,5 +80,8 @@ bool ts_device_fact(const struct ts_device *device, const char *name, int64_t *v
  * limits (-1) admit everything. Dimensions are counted from 0, as OpenCL C does. */
 const char *ts_device_refuses(const struct ts_device *device, int dims, const int64_t local[3],
                               int64_t local_bytes, struct ts_text *why);
+/* The same for an element type that not every device computes with: "feature", or NULL. A device
+ * that told no extensions admits everything. */
+const char *ts_device_lacks(const struct ts_device *device, enum ts_elem type, struct ts_text *why);
 
 #endif

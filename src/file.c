@@ -82,20 +82,23 @@ static int cannot_write(const char *path, struct ts_err *err)
     return ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
 }
 
+int ts_file_write_fd(int fd, const char *bytes, size_t length)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t put = write(fd, bytes + done, length - done);
+        if (put > 0)
+            done += (size_t)put;
+        else if (put == 0 || errno != EINTR)
+            return put == 0 ? ENOSPC : errno;
+    }
+    return 0;
+}
+
 /* All bytes, to the medium where there is one. Closes fd in every case. A full disk may show at any
  * of write, fsync and close. */
 static int write_and_close(int fd, bool regular, const char *bytes, size_t length)
 {
-    int failed = 0;
-    for (size_t done = 0; done < length && !failed;) {
-        ssize_t put = write(fd, bytes + done, length - done);
-        if (put > 0)
-            done += (size_t)put;
-        else if (put == 0)
-            failed = ENOSPC;
-        else if (errno != EINTR)
-            failed = errno;
-    }
+    int failed = ts_file_write_fd(fd, bytes, length);
     if (!failed && regular && fsync(fd) != 0)
         failed = errno;
     if (close(fd) != 0 && !failed && errno != EINTR)

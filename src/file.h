@@ -17,6 +17,9 @@ int ts_file_write(const char *path, const char *bytes, size_t length, struct ts_
 /* The same, but "-" is standard output, flushed: exit status 4 when it cannot be written. */
 int ts_file_put(const char *path, const char *bytes, size_t length, struct ts_err *err);
 
+/* All bytes into an open file; 0, or the system's error number. */
+int ts_file_write_fd(int fd, const char *bytes, size_t length);
+
 /* mkdir -p; exit status 4. ts_file_make_parents makes only the folders above path. */
 int ts_dir_make(const char *path, struct ts_err *err);
 int ts_file_make_parents(const char *path, struct ts_err *err);

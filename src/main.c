@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "nearest.h"
 #include "progress.h"
+#include "signals.h"
 #include "version.h"
 
 #include <errno.h>
@@ -107,6 +108,7 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     hold_standard_descriptors();
+    ts_signals_ignore_limit();
     struct ts_err err = {0};
     int status = dispatch(argc, argv, &err);
     if (err.exit_status) {

@@ -107,7 +107,8 @@ struct ts_time {
                         * == visit_count when there was none */
     unsigned flags;    /* enum ts_time_flag */
     enum ts_stop stop;
-    int disturbed; /* visits kept although the sentinel did not believe them */
+    int disturbed; /* visits kept although the sentinel did not believe them, or although a stop
+                    * lies in them */
 };
 
 struct ts_work {

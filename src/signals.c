@@ -24,11 +24,21 @@ static void on_child_signal(int number)
     (void)number;
 }
 
-void ts_signals_ignore_pipe(void)
+static void ignore(int number)
 {
     struct sigaction action = {.sa_handler = SIG_IGN};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGPIPE, &action, NULL);
+    sigaction(number, &action, NULL);
+}
+
+void ts_signals_ignore_pipe(void)
+{
+    ignore(SIGPIPE);
+}
+
+void ts_signals_ignore_limit(void)
+{
+    ignore(SIGXFSZ);
 }
 
 /* A session that ends stops the run as SIGTERM does, unless nohup asked to live on. */

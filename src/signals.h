@@ -12,6 +12,8 @@
 void ts_signals_install(void);
 /* A writer that finds its pipe closed gets EPIPE instead of dying. */
 void ts_signals_ignore_pipe(void);
+/* One whose file reaches its limit (ulimit -f) gets EFBIG. */
+void ts_signals_ignore_limit(void);
 
 int ts_signal_pending(void); /* the first signal's number; 0: none */
 int ts_signal_last(void);    /* the last one's */

@@ -76,7 +76,8 @@ struct ts_journal; /* opaque: an open FILE.part */
 
 /* Creates PATH.part (truncating) or, append, opens it at its end, cutting a torn last line (created
  * when absent). Locks it: a second run with the same output refuses, naming the first's process
- * (exit status 4). What is written reaches the medium within a second of the next line. */
+ * (exit status 4). What is written reaches the medium within a second of the next line. A file that is
+ * removed while it is written is made again. */
 struct ts_journal *ts_journal_open(const char *path, bool append, struct ts_err *err);
 int ts_journal_run(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);
 int ts_journal_row(struct ts_journal *journal, const struct ts_row *row, struct ts_err *err);
@@ -92,6 +93,9 @@ int ts_journal_copy(struct ts_journal *journal, const struct ts_run *run, struct
 int ts_journal_end(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);
 /* remove_file: the document has been written, the journal is no longer needed. Accepts NULL. */
 void ts_journal_close(struct ts_journal *journal, bool remove_file);
+/* Is all that was put to be found under its name? Not when a write failed, or when somebody removed
+ * the file and it could not be made again. */
+bool ts_journal_is_whole(const struct ts_journal *journal);
 /* Reads PATH.part back into runs with their rows and visits. Exit status 2. */
 int ts_journal_load(struct ts_results *results, const char *part_path, struct ts_err *err);
 

@@ -20,11 +20,75 @@ struct ts_journal {
     int fd;
     off_t length;
     int64_t synced_ns;
+    bool failed; /* a line is missing */
 };
 
 static int cannot_write(const struct ts_journal *journal, struct ts_err *err)
 {
     return ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot write: %s", journal->path, strerror(errno));
+}
+
+static int open_locked(struct ts_journal *journal, struct ts_err *err);
+
+/* Does its name still lead to the file? */
+static bool is_named(const struct ts_journal *journal)
+{
+    struct stat ours, named;
+    return fstat(journal->fd, &ours) == 0 && stat(journal->path, &named) == 0 &&
+           ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+/* 0, or the system's word. */
+static int copy_lines(int from, int to, off_t length)
+{
+    char block[4096];
+    for (off_t at = 0; at < length;) {
+        ssize_t got = pread(from, block, sizeof(block), at);
+        if (got <= 0)
+            return got < 0 ? errno : EIO;
+        int failed = ts_file_write_fd(to, block, (size_t)got);
+        if (failed)
+            return failed;
+        at += got;
+    }
+    return 0;
+}
+
+/* Somebody removed the file, or its folder: what we hold open is lost once we end, so it is written
+ * again. Best effort: without it the run goes on all the same, and its document is still to come. A
+ * file that another run has put there meanwhile is left alone. */
+static void make_again(struct ts_journal *journal)
+{
+    struct ts_err ignored = {0};
+    struct stat found;
+    int old = journal->fd;
+    if (ts_file_make_parents(journal->path, &ignored) == 0 && open_locked(journal, &ignored) == 0 &&
+        fstat(journal->fd, &found) == 0 && found.st_size == 0 &&
+        copy_lines(old, journal->fd, journal->length) == 0) {
+        close(old);
+        return;
+    }
+    if (journal->fd >= 0 && journal->fd != old)
+        close(journal->fd);
+    journal->fd = old;
+}
+
+/* A file system without fsync is not a broken one. */
+static bool is_broken_sync(int why)
+{
+    return why != EINVAL && why != ENOSYS && why != ENOTSUP && why != EROFS && why != EINTR;
+}
+
+/* Once a second. 0, or the system's word. */
+static int keep_safe(struct ts_journal *journal)
+{
+    int64_t now_ns = ts_now_ns();
+    if (now_ns - journal->synced_ns < SYNC_EVERY_NS)
+        return 0;
+    journal->synced_ns = now_ns;
+    if (!is_named(journal))
+        make_again(journal);
+    return fsync(journal->fd) != 0 && is_broken_sync(errno) ? errno : 0;
 }
 
 /* One object as one line by one write, so that a kill leaves whole lines. A disk that fills up in
@@ -36,29 +100,19 @@ static int put_line(struct ts_journal *journal, const cJSON *object, struct ts_e
     ts_text_puts(&line, text);
     ts_text_puts(&line, "\n");
     free(text);
-    int failed = 0;
-    for (size_t done = 0; done < line.length && !failed;) {
-        ssize_t put = write(journal->fd, line.text + done, line.length - done);
-        if (put > 0)
-            done += (size_t)put;
-        else if (put == 0 || errno != EINTR)
-            failed = put == 0 ? ENOSPC : errno;
-    }
+    int failed = ts_file_write_fd(journal->fd, line.text, line.length);
     if (!failed)
         journal->length += (off_t)line.length;
     else if (ftruncate(journal->fd, journal->length) != 0)
         failed = errno; /* then the line is torn; readers drop it */
     ts_text_free(&line);
-    if (failed) {
-        errno = failed;
-        return cannot_write(journal, err);
-    }
-    int64_t now_ns = ts_now_ns();
-    if (now_ns - journal->synced_ns >= SYNC_EVERY_NS) {
-        (void)fsync(journal->fd); /* best effort: some file systems refuse */
-        journal->synced_ns = now_ns;
-    }
-    return 0;
+    if (!failed)
+        failed = keep_safe(journal);
+    if (!failed)
+        return 0;
+    journal->failed = true;
+    errno = failed;
+    return cannot_write(journal, err);
 }
 
 /* {"key": item}; takes item. */
@@ -123,14 +177,12 @@ static int lock_journal(const struct ts_journal *journal, struct ts_err *err)
 static int open_locked(struct ts_journal *journal, struct ts_err *err)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
-        struct stat ours, named;
         journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
         if (journal->fd < 0)
             return cannot_write(journal, err);
         if (lock_journal(journal, err) != 0)
             return -1;
-        if (fstat(journal->fd, &ours) == 0 && stat(journal->path, &named) == 0 &&
-            ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
+        if (is_named(journal))
             return 0;
         close(journal->fd);
         journal->fd = -1;
@@ -279,4 +331,9 @@ void ts_journal_close(struct ts_journal *journal, bool remove_file)
     }
     free(journal->path);
     free(journal);
+}
+
+bool ts_journal_is_whole(const struct ts_journal *journal)
+{
+    return !journal->failed && is_named(journal);
 }

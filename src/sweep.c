@@ -222,10 +222,7 @@ static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
         print_results(s);
         result = ts_sweep_save(s, err);
     } else if (s->run && s->run->row_count > 0) {
-        /* Stopped by a failure: what was measured is kept. */
-        struct ts_err ignored = {0};
-        if (ts_sweep_save(s, &ignored) == 0 && s->options->quiet)
-            ts_say("what was measured so far: %s", s->output);
+        ts_sweep_keep(s);
     }
 out:
     ts_devices_free(&list);
@@ -267,7 +264,7 @@ int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err)
         result = 128 + ts_signal_pending();
         goto out; /* nothing was set up yet */
     }
-    if (options->setup && ts_child_shell(options->setup) != 0) {
+    if (options->setup && ts_child_shell(options->setup, false) != 0) {
         if (ts_signal_pending())
             result = 128 + ts_signal_pending();
         else
@@ -285,7 +282,7 @@ int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err)
         result = 128 + ts_signal_pending();
 cleanup:
     /* A device left with locked clocks is no success, whatever was measured. */
-    if (options->cleanup && ts_child_shell(options->cleanup) != 0) {
+    if (options->cleanup && ts_child_shell(options->cleanup, true) != 0) {
         ts_say("tilesweep: --cleanup: the command failed: %s", options->cleanup);
         if (result == TS_EXIT_OK || result == TS_EXIT_FINDING)
             result = ts_signal_pending() ? 128 + ts_signal_pending() : TS_EXIT_SYSTEM;

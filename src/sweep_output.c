@@ -145,23 +145,46 @@ static int open_journal(struct sweep *s, bool from_part, struct ts_err *err)
     return 0;
 }
 
-/* The results did not go where they should: the journal holds them, else they go to the folder for
+/* The document to another folder than where it should go; false: there neither. */
+static bool save_in(struct sweep *s, const char *folder)
+{
+    struct ts_err ignored = {0};
+    char *path = ts_printf("%s/tilesweep-results-%ld.json", folder, (long)getpid());
+    bool saved = ts_results_save(&s->results, path, &ignored) == 0;
+
+    if (saved)
+        ts_say("what was measured is in %s", path);
+    free(path);
+    return saved;
+}
+
+/* The results did not go where they should: the journal holds them, else they go to a folder for
  * temporary files. Says where. */
 static void rescue(struct sweep *s)
 {
-    const char *folder = getenv("TMPDIR");
-    struct ts_err ignored = {0};
-    char *path;
+    const char *chosen = getenv("TMPDIR");
+    const char *const folders[] = {chosen && chosen[0] ? chosen : "/tmp", "/tmp", "/var/tmp", "."};
 
-    if (s->journal) {
+    if (s->journal && ts_journal_is_whole(s->journal)) {
         ts_say("what was measured is in %s.part; go on with --resume %s", s->output, s->output);
         return;
     }
-    path = ts_printf("%s/tilesweep-results-%ld.json", folder && folder[0] ? folder : "/tmp",
-                     (long)getpid());
-    if (ts_results_save(&s->results, path, &ignored) == 0)
-        ts_say("what was measured is in %s", path);
-    free(path);
+    for (size_t i = 0; i < TS_COUNT(folders); i++) {
+        if (save_in(s, folders[i]))
+            return;
+    }
+    if (s->journal)
+        ts_say("what was measured before the failure is in %s.part", s->output);
+}
+
+void ts_sweep_keep(struct sweep *s)
+{
+    struct ts_err ignored = {0};
+
+    if (s->journal && ts_file_exists(s->output))
+        rescue(s);
+    else if (ts_sweep_save(s, &ignored) == 0 && s->options->quiet)
+        ts_say("what was measured so far: %s", s->output);
 }
 
 int ts_sweep_save(struct sweep *s, struct ts_err *err)

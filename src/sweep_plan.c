@@ -50,6 +50,11 @@ static int judge_row(const struct sweep *s, struct ts_row *row, const struct ts_
         if (code)
             ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
     }
+    for (size_t i = 0; i < instance.arg_count && row->status == TS_PENDING; i++) {
+        code = ts_device_lacks(&s->run->device, instance.args[i].type, &why);
+        if (code)
+            ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
+    }
     ts_text_free(&why);
     ts_instance_free(&instance);
     return 0;

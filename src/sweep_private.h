@@ -82,6 +82,7 @@ struct sweep {
     struct watch watch;
     int64_t begin_ns;  /* of the run's session, CLOCK_MONOTONIC */
     int lost_in_a_row; /* workers lost without a job done */
+    bool told_pause;   /* that a visit was made again because of a stop */
 
     struct ts_row_filter *filter; /* --rows, or NULL */
 };
@@ -95,6 +96,9 @@ bool ts_sweep_writes_to_stdout(const struct sweep *s);
 /* Writes the document; keeps the journal where something is left to do. On failure says where what
  * was measured is. */
 int ts_sweep_save(struct sweep *s, struct ts_err *err);
+/* Stopped by a failure: what was measured is kept and its place told. A results file that was there
+ * stays as it was. */
+void ts_sweep_keep(struct sweep *s);
 
 /* ---- sweep_run.c ---- */
 /* Measures one device of the list, or goes on with its earlier run. */

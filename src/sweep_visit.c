@@ -4,6 +4,9 @@
 
 #include "sweep_private.h"
 
+/* So often a visit is made again that a stop of its worker or a sleep of the machine spoilt. */
+#define PAUSED_LIMIT 3
+
 static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *visit,
                        const cJSON *line, int worker, struct ts_err *err)
 {
@@ -29,6 +32,7 @@ static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *
     else
         ts_row_add_visit(row, sample_ns, count, worker);
     free(sample_ns);
+    row->time.disturbed += ts_json_bool(object, "paused", false);
     return s->journal ? ts_journal_visit(s->journal, row, err) : 0;
 }
 
@@ -87,15 +91,37 @@ static int ask(struct sweep *s, const struct visit *visit, struct ts_reply *repl
     return result;
 }
 
+/* Its samples hold the time of a stop or a sleep. */
+static bool is_paused(const struct ts_reply *reply)
+{
+    return reply->kind == TS_REPLY_DONE &&
+           ts_json_bool(ts_json_get(reply->line, "visit"), "paused", false);
+}
+
+static void tell_pause(struct sweep *s)
+{
+    if (!s->told_pause)
+        ts_progress_say(s->progress,
+                        "warning: %s: the worker was stopped, or the machine slept, during a "
+                        "visit; such visits are made again",
+                        s->run->device.name);
+    s->told_pause = true;
+}
+
 /* A visit that was not answered says nothing of the row: it is made again, until no worker can be
- * kept. */
+ * kept. One that was paused is made again, too; under whatever stops workers all the time (a CPU
+ * limiter) it is kept in the end and counted as disturbed. */
 int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *err)
 {
     struct ts_reply reply;
-    int result = ask(s, visit, &reply, err);
+    int result = ask(s, visit, &reply, err), paused = 0;
 
-    while (result == 0 && ts_sweep_is_unanswered(&reply)) {
-        result = ts_sweep_count_lost(s, &reply, err);
+    while (result == 0 &&
+           (ts_sweep_is_unanswered(&reply) || (is_paused(&reply) && paused++ < PAUSED_LIMIT))) {
+        if (is_paused(&reply))
+            tell_pause(s);
+        else
+            result = ts_sweep_count_lost(s, &reply, err);
         ts_reply_free(&reply);
         if (result == 0)
             result = ask(s, visit, &reply, err);

@@ -198,13 +198,20 @@ static void take_clock(struct sweep *s, const cJSON *clock)
                         s->run->clock.warnings[i]);
 }
 
+/* The probes are known to compile: the driver could not do its work. */
+static const char *const build_hint =
+    "\nhint: the driver cannot build even this program's own kernels; the folder where it keeps "
+    "what it built must be writable and not full (POCL_CACHE_DIR, XDG_CACHE_HOME, HOME, TMPDIR)";
+
 static int take_opened(struct sweep *s, const struct ts_reply *reply, struct ts_err *err)
 {
     const cJSON *reason = ts_json_get(reply->line, "reason");
+    const char *status = ts_json_string(reply->line, "status", "");
 
-    if (strcmp(ts_json_string(reply->line, "status", ""), "ok") != 0)
-        return ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s", s->run->device.name,
-                          ts_json_string(reason, "text", "the worker cannot take the device"));
+    if (strcmp(status, "ok") != 0)
+        return ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s", s->run->device.name,
+                          ts_json_string(reason, "text", "the worker cannot take the device"),
+                          strcmp(status, "build-failed") == 0 ? build_hint : "");
     cJSON_Delete(s->run->host);
     cJSON_Delete(s->run->environment);
     s->run->host = cJSON_Duplicate(ts_json_get(reply->line, "host"), true);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "metric.h"
+#include "pause.h"
 #include "row_json.h"
 #include "version.h"
 #include "worker_private.h"
@@ -317,6 +318,8 @@ static void add_visit(cJSON *line, const struct ts_outcome *outcome)
     ts_json_add_int_or_null(visit, "first_ns",
                             outcome->first_ns >= 0 ? outcome->first_ns : outcome->visit.first_ns);
     ts_json_add_int(visit, "batch", outcome->visit.batch);
+    if (outcome->paused)
+        ts_json_add_bool(visit, "paused", true);
     samples = ts_json_add_array(visit, "sample_ns");
     for (size_t i = 0; i < outcome->visit.count; i++)
         ts_json_add_int(samples, NULL, outcome->visit.sample_ns[i]);
@@ -428,6 +431,7 @@ int ts_worker_serve(struct ts_err *err)
 
     if (take_streams(&worker, err) < 0)
         return -1;
+    ts_pause_install();
     worker.bench = ts_bench_open();
     worker.truth = ts_truth_open(computing, &worker);
     hello = cJSON_CreateObject();

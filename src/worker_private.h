@@ -41,6 +41,7 @@ struct ts_outcome {
     struct ts_rig_facts facts;
     struct ts_check check;
     bool has_visit;
+    bool paused;      /* the worker was stopped, or the machine slept, during the visit */
     int64_t first_ns; /* host time of the first launch at this size in this job */
     struct ts_visit_result visit;
 };

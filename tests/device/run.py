@@ -14,21 +14,13 @@ import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import devices  # noqa: E402
 import harness  # noqa: E402
 from harness import Failed, Skipped, expect, load_results, outcome, row_name  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BAD = os.path.join(HERE, "bad")
 BENCH = os.path.join(harness.SRC, "bench")
-VENDORS = "/etc/OpenCL/vendors"
-
-# What it takes to see one platform and no other: the ICD file, or (containers come without NVIDIA's) the library.
-DEVICES = {
-    "pocl": {"icd": "pocl.icd", "environment": {}},
-    "rusticl": {"icd": "rusticl.icd", "environment": {"RUSTICL_ENABLE": "llvmpipe"}},
-    "nvidia": {"icd": "nvidia.icd", "environment": {}, "library": "libnvidia-opencl.so.1"},
-}
-LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64")
 
 # Where a random part of the quick axes would leave a variant out, or a tile that no device of 32 KiB can hold.
 AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "TAPS=0", "BALLAST=0"],
@@ -39,30 +31,14 @@ AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "
 # unrolled code; whether that is what it does to `blocked`, nobody has looked yet.
 KNOWN = {("rusticl", "matmul", "blocked"): "wrong:not-finite"}
 
-# A deadline that a loaded machine keeps, but for the kernel that never ends, where it is waited for.
-TIMEOUTS = {"endless": "8s"}
+# A deadline that a loaded machine keeps, but for kernels that never end, which are waited for.
+TIMEOUT, HANG_TIMEOUT = "30s", "8s"
 
 
 class Device:
     def __init__(self, options, folder):
         self.name, self.program, self.folder = options.device, options.program, folder
-        vendors = os.path.join(folder, "vendors")
-        os.makedirs(vendors, exist_ok=True)
-        self.env = harness.environment(folder, OCL_ICD_VENDORS=vendors, **DEVICES[self.name]["environment"])
-        library = self.find_library()
-        self.missing = None if library else f"no {DEVICES[self.name]['icd']} in {VENDORS}"
-        if library:
-            with open(os.path.join(vendors, DEVICES[self.name]["icd"]), "w", encoding="utf-8") as target:
-                target.write(library)
-
-    def find_library(self):
-        """What the ICD file says, else the path of the library; None: not here."""
-        icd = os.path.join(VENDORS, DEVICES[self.name]["icd"])
-        if os.path.exists(icd):
-            with open(icd, encoding="utf-8") as source:
-                return source.read()
-        paths = (os.path.join(folder, DEVICES[self.name].get("library", "/")) for folder in LIBRARY_FOLDERS)
-        return next((path for path in paths if os.path.isfile(path)), None)
+        self.env = devices.environment(self.name, folder)
 
     def run(self, spec, *words, timeout_s=300):
         """One sweep; its Ended and its only run."""
@@ -123,20 +99,17 @@ def wanted_of(row, expected, device):
 
 
 def run_bad(device, names):
-    """{name: rows} of one sweep over all of them, since each sweep audits clock and ceilings anew; a kernel with a deadline
-    of its own has a sweep of its own."""
+    """{name: rows} of one sweep over all of them, since each sweep audits clock and ceilings anew."""
+    specs = {name: os.path.join(BAD, name + ".json") for name in names}
+    ended, run = device.run(specs[names[0]], *list(specs.values())[1:], "--visits", "2", "--samples", "2", "--timeout", TIMEOUT,
+                            timeout_s=600)
+    finding = any(row["status"] not in ("ok", "skipped") for row in run["rows"])
+    expect(ended.status == (1 if finding else 0), f"exit status {ended.status}")
     rows = {}
-    groups = [[name] for name in names if name in TIMEOUTS] + [[name for name in names if name not in TIMEOUTS]]
-    for group in filter(None, groups):
-        specs = {name: os.path.join(BAD, name + ".json") for name in group}
-        ended, run = device.run(specs[group[0]], *list(specs.values())[1:], "--visits", "2", "--samples", "2", "--timeout",
-                                TIMEOUTS.get(group[0], "30s"), timeout_s=600)
-        finding = any(row["status"] not in ("ok", "skipped") for row in run["rows"])
-        expect(ended.status == (1 if finding else 0), f"exit status {ended.status}")
-        for name, path in specs.items():
-            with open(path, encoding="utf-8") as file:
-                benchmark = json.load(file)["name"]
-            rows[name] = [row for row in run["rows"] if row["benchmark"] == benchmark]
+    for name, path in specs.items():
+        with open(path, encoding="utf-8") as file:
+            benchmark = json.load(file)["name"]
+        rows[name] = [row for row in run["rows"] if row["benchmark"] == benchmark]
     return rows
 
 
@@ -155,22 +128,46 @@ def bad_kernel(device, rows, expected):
     expect(not bad, "; ".join(bad))
     expect(set(expected) <= met, f"no row for {set(expected) - met}")
     expect(any(row["status"] == "ok" for row in rows), "no good neighbour")
+    return ", ".join(sorted({outcome(row) for row in rows if wanted_of(row, expected, device)[0]}))
+
+
+# ---- good and bad in turn ----
+
+def mixed(device, jobs, expectations):
+    """ok, crash, ok, hang, ok, wrong, ok with so many provers: each gets its own, and what is right is timed."""
+    wanted = {1: expectations["wild_write"]["bad"][device.name], 3: expectations["endless"]["bad"][device.name],
+              5: ["wrong:mismatch"]}
+    _, run = device.run(os.path.join(HERE, "mixed.json"), "--visits", "2", "--samples", "2", "--timeout", HANG_TIMEOUT, "-j",
+                        str(jobs))
+    found = {row["params"].get("FAULT", "good"): row for row in run["rows"]}
+    expect(len(found) == 8, f"rows {sorted(map(str, found))}")
+    bad = [f"FAULT={fault}: {outcome(row)}" for fault, row in found.items()
+           if outcome(row) not in wanted.get(fault, ["ok"])]
+    expect(not bad, "; ".join(bad))
+    bad = [fault for fault, row in found.items() if row["status"] == "ok" and len(row["time"]["visits"]) < 2]
+    expect(not bad, f"not timed: {bad}")
+    return ", ".join(outcome(found[fault]) for fault in range(7))
 
 
 def main():
-    options = harness.arguments(__doc__, (("--device",), {"choices": list(DEVICES), "default": "pocl"}),
-                                (("--need",), {"action": "store_true", "help": "a missing device is a failure"}))
+    options = harness.arguments(__doc__, (("--device",), {"choices": list(devices.DEVICES), "default": "pocl"}),
+                                (("--need",), {"action": "store_true", "help": "a missing device is a failure"}),
+                                (("--all",), {"action": "store_true", "help": "mixed sweeps with 1, 2 and 8 provers"}))
     report = harness.Report(options.only)
     with open(os.path.join(HERE, "expect.json"), encoding="utf-8") as file:
         expectations = json.load(file)
     specs = {name[:-5] for name in os.listdir(BAD) if name.endswith(".json")}
+    missing = devices.missing(options.device)
+    if missing:
+        report.tell("not ok" if options.need else "skip", options.device, missing)
+        return 1 if options.need else 0
     with harness.Folder(options.keep) as folder:
         device = Device(options, folder)
-        if device.missing:
-            report.tell("not ok" if options.need else "skip", options.device, device.missing)
-            return 1 if options.need else 0
         report.run(f"{options.device}_devices", listed, device)
-        names = [name for name in sorted(specs | set(expectations))
+        for jobs in (1, 2, 8) if options.all else (2,):
+            report.run(f"{options.device}_mixed_{jobs}", mixed, device, jobs, expectations)
+        # What never ends is in the mixed sweeps.
+        names = [name for name in sorted((specs | set(expectations)) - {"endless"})
                  if not options.only or any(part in f"{options.device}_bad_{name}" for part in options.only)]
         rows = {}
         if names:

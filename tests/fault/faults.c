@@ -1,11 +1,15 @@
 /* faults.c: OpenCL's faults on demand. Preloaded (LD_PRELOAD) it stands between a worker and the
  * OpenCL loader; $TILESWEEP_FAULT says what goes wrong in each process:
  *
- *     fail CALL N CODE    the N-th use of CALL (from 1) returns CODE, or NULL with CODE
- *     hang CALL N         the N-th use of CALL does not return
- *     lost N CODE         after the N-th clEnqueueNDRangeKernel everything but releases returns
- * CODE events MODE         event times are MODE: see event_modes queue               queues with
- * profiling are refused name HEX            devices are called by these bytes
+ *     fail CALL N CODE      the N-th use of CALL (from 1) returns CODE, or NULL with CODE
+ *     hang CALL N ONCE      the N-th use of CALL does not return; ONCE 1: in one process only
+ *     lost N CODE           after the N-th launch everything but releases returns CODE
+ *     launch KERNEL CODE    launches of KERNEL return CODE
+ *     exit KERNEL STATUS    a launch of KERNEL ends the process
+ *     noise KERNEL 0        a launch of KERNEL writes a line into every pipe that is open
+ *     events MODE           event times are MODE: see event_modes
+ *     queue                 queues with profiling are refused
+ *     name HEX              devices are called by these bytes
  *
  * Nothing set, or nothing understood: every call goes through. The file $TILESWEEP_FAULT_MET is
  * made when a call meets its fault, so that a test knows that it tested something. */
@@ -18,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -39,6 +44,8 @@ __attribute__((constructor)) static void read_fault(void)
         return;
     if (strcmp(fault.verb, "lost") == 0)
         sscanf(text, "lost %d %d", &fault.at, &fault.code);
+    else if (strcmp(fault.verb, "launch") == 0 || strcmp(fault.verb, "exit") == 0)
+        sscanf(text, "%*s %1023s %d", fault.word, &fault.code);
     else
         sscanf(text, "%*s %1023s %d %d", fault.word, &fault.at, &fault.code);
 }
@@ -48,19 +55,21 @@ static bool is(const char *verb)
     return strcmp(fault.verb, verb) == 0;
 }
 
-static void tell(void)
+/* Returns whether this process is the first. */
+static bool tell(void)
 {
     const char *path = getenv("TILESWEEP_FAULT_MET");
-    int file = path ? open(path, O_CREAT | O_WRONLY, 0644) : -1;
+    int file = path ? open(path, O_CREAT | O_EXCL | O_WRONLY, 0644) : -1;
 
     if (file >= 0)
         close(file);
+    return file >= 0;
 }
 
 /* The call's fault, or CL_SUCCESS. */
 static cl_int meet(const char *call)
 {
-    bool mine = (is("fail") || is("hang")) && strcmp(fault.word, call) == 0, now;
+    bool mine = (is("fail") || is("hang")) && strcmp(fault.word, call) == 0, now, first = false;
     cl_int lost;
 
     pthread_mutex_lock(&lock);
@@ -70,7 +79,9 @@ static cl_int meet(const char *call)
                                                                                    : CL_SUCCESS;
     pthread_mutex_unlock(&lock);
     if (now || lost != CL_SUCCESS)
-        tell();
+        first = tell();
+    if (now && is("hang") && !first && fault.code)
+        return CL_SUCCESS;
     while (now && is("hang"))
         pause();
     return now ? fault.code : lost;
@@ -149,11 +160,6 @@ CODE(clGetKernelWorkGroupInfo,
      (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size,
       void *value, size_t *used),
      (kernel, device, what, size, value, used))
-CODE(clEnqueueNDRangeKernel,
-     (cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
-      const size_t *global, const size_t *local, cl_uint count, const cl_event *wait,
-      cl_event *event),
-     (queue, kernel, dims, offset, global, local, count, wait, event))
 CODE(clEnqueueReadBuffer,
      (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *to,
       cl_uint count, const cl_event *wait, cl_event *event),
@@ -194,6 +200,50 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
     if (told)
         *told = code;
     return NULL;
+}
+
+/* ---- launches ---- */
+
+static bool is_called(cl_kernel kernel, const char *wanted)
+{
+    char name[256] = "";
+
+    return clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL) ==
+               CL_SUCCESS &&
+           strcmp(name, wanted) == 0;
+}
+
+/* What befalls launches of one kernel. */
+static cl_int strike(void)
+{
+    static const char line[] = "{\"driver\": \"talks where it must not\"}\n";
+
+    tell();
+    if (is("exit"))
+        _exit(fault.code);
+    for (int fd = 3; is("noise") && fd < 64; fd++) {
+        struct stat about;
+        if (fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode))
+            (void)!write(fd, line, sizeof(line) - 1);
+    }
+    return fault.code;
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
+                              const size_t *offset, const size_t *global, const size_t *local,
+                              cl_uint count, const cl_event *wait, cl_event *event)
+{
+    cl_int (*real)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
+                   const size_t *, cl_uint, const cl_event *, cl_event *);
+    cl_int code = meet("clEnqueueNDRangeKernel");
+
+    *(void **)&real = find("clEnqueueNDRangeKernel");
+    if (code == CL_SUCCESS && (is("launch") || is("exit") || is("noise")) &&
+        is_called(kernel, fault.word))
+        code = strike();
+    return code != CL_SUCCESS
+               ? code
+               : real(queue, kernel, dims, offset, global, local, count, wait, event);
 }
 
 /* ---- device names ---- */

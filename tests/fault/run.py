@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Faults of OpenCL drivers, made on demand by a preloaded library (faults.c) on PoCL: every call failing at some use,
+"""Faults of OpenCL drivers, made on demand by a preloaded library (faults.c): every call failing at some use,
 event times of every bad kind, calls that never return, a device lost half way, device names that are no names.
 
-    tests/fault/run.py --library FILE [--program FILE] [--keep FOLDER] [--all] [NAME...]
+    tests/fault/run.py --library FILE [--device pocl|rusticl|nvidia] [--program FILE] [--table FILE] [--keep FOLDER] [--all]
+                       [NAME...]
 
 Whatever goes wrong, a run ends by itself with a row or a clear error, the right exit status, strict JSON, and no process
 left behind. --all walks every code of every call at every use. Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a
@@ -12,14 +13,17 @@ import glob
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import devices  # noqa: E402
 import harness  # noqa: E402
 from harness import expect  # noqa: E402
 
-ICD = "/etc/OpenCL/vendors/pocl.icd"
+EXPECT = os.path.join(harness.HERE, "device", "expect.json")
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, DEVICE_NOT_AVAILABLE = -5, -6, -2
 
 # call: the codes that it may return (OpenCL 1.2), beside CL_OUT_OF_RESOURCES and CL_OUT_OF_HOST_MEMORY
@@ -56,10 +60,27 @@ USES = (1, 3, 20)
 HANG_TIMEOUT = "8s"
 
 EVENTS = ("unavailable", "untouched", "zero", "reversed", "constant", "coarse", "off_by_20", "bimodal")
-# Of each kind one; each takes its deadline several times over. The rest with --all.
-HANGS = (("clReleaseMemObject", 1), ("clFinish", 500), ("clGetDeviceIDs", 1))
-MORE_HANGS = (("clReleaseProgram", 1), ("clReleaseKernel", 1), ("clReleaseEvent", 1), ("clFinish", 1), ("clBuildProgram", 2),
-              ("clEnqueueReadBuffer", 9), ("clCreateContext", 1))
+# Of each kind one: in every process and in one, before the rows and within one. Each takes its deadline.
+HANGS = (("clReleaseMemObject", 1, 0), ("clFinish", 500, 1))
+MORE_HANGS = (("clGetDeviceIDs", 1, 0), ("clReleaseProgram", 1, 0), ("clReleaseKernel", 1, 0), ("clReleaseEvent", 1, 0),
+              ("clFinish", 1, 0), ("clFinish", 500, 0), ("clBuildProgram", 2, 0), ("clEnqueueReadBuffer", 9, 0),
+              ("clCreateContext", 1, 0))
+
+# What becomes of the rows of `staged` by a driver's doing; `plain` beside them stays ok and is timed.
+OUTCOMES = {
+    "launch staged -5": "skipped:resources", "launch staged -4": "skipped:allocation",
+    "launch staged -52": "launch-failed:CL_INVALID_KERNEL_ARGS", "exit staged 3": "crashed:exit",
+    "noise staged 0": "crashed:protocol",
+}
+# What a whole sweep shows.
+SHOWN = {"timeout:build", "timeout:time", "skipped:budget"}
+# Not to be had from this driver; the fake worker shows all of them (tests/run/run.py).
+NOT_HERE = {
+    "crashed:connection": "a worker that dies three times before it begins one and the same job",
+    "skipped:feature": "these devices have doubles",
+    "skipped:work-item-size": "PoCL and llvmpipe limit no dimension more than the product",
+    "timeout:prove": "llvmpipe ends every loop; PoCL and NVIDIA show it (tests/device)",
+}
 
 NAMES = {
     "quotes": b"say \"hi\" it's",
@@ -73,6 +94,10 @@ NAMES = {
     "empty": b"",
     "blank": b"   ",
 }
+# Without --all: all of these in one, the long one, none at all.
+NAMES["together"] = NAMES["path"] + b"".join(NAMES[word] for word in ("quotes", "backslashes", "control", "invalid_utf8", "command",
+                                                                      "markup"))
+FEW_NAMES = ("together", "long", "empty")
 
 GOOD = """__kernel void plain(__global const float *src, __global float *dst, int n)
 {
@@ -105,11 +130,8 @@ SPEC = {
 
 class Faults:
     def __init__(self, options, folder):
-        self.program, self.folder = options.program, folder
-        vendors = os.path.join(folder, "vendors")
-        os.makedirs(vendors)
-        shutil.copy(ICD, vendors)
-        self.env = harness.environment(folder, OCL_ICD_VENDORS=vendors, LD_PRELOAD=os.path.abspath(options.library))
+        self.program, self.folder, self.device = options.program, folder, options.device
+        self.env = devices.environment(options.device, folder, LD_PRELOAD=os.path.abspath(options.library))
         self.spec = os.path.join(folder, "good.json")
         with open(self.spec, "w", encoding="utf-8") as file:
             json.dump(SPEC, file)
@@ -124,7 +146,7 @@ class Faults:
         if os.path.exists(met):
             os.unlink(met)
         ended = harness.run([self.program, command, *words], env, self.folder, timeout_s)
-        harness.wait_until(lambda: not marked(mark), 10, "a process is left behind")
+        harness.wait_until(lambda: not harness.marked(mark), 10, "a process is left behind")
         self.met = os.path.exists(met)
         for name in ("AddressSanitizer", "runtime error", "Assertion"):
             expect(name not in ended.err, f"{name}: {ended.err[-300:]}")
@@ -151,18 +173,11 @@ class Faults:
         return ended, run
 
 
-def marked(mark):
-    """Process ids whose environment holds the mark."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/environ"):
-        pid = path.split("/")[2]
-        try:
-            with open(path, "rb") as file:
-                if mark.encode() in file.read() and harness.is_running(pid):
-                    found.append(pid)
-        except OSError:
-            pass
-    return found
+def seen(ended, run):
+    """In a few words: what became of the rows, or of the run."""
+    outcomes = [harness.outcome(row) for row in run["rows"]] if run else []
+    words = [f"{outcomes.count(outcome)} {outcome}" for outcome in sorted(set(outcomes))]
+    return f"exit {ended.status}" + (": " + ", ".join(words) if words else "")
 
 
 def judge(path):
@@ -182,9 +197,60 @@ def judge(path):
 
 def none(faults):
     """Without a fault all is well: the library lets calls through."""
-    _, run = faults.sweep("")
+    ended, run = faults.sweep("")
     expect(run["counts"].get("ok") == 4, f"{run['counts']}")
-    expect(run["clock"]["source"] == "event", "event times are not believed")
+    # rusticl tells 1 ns of every kernel.
+    wanted = "host" if faults.device == "rusticl" else "event"
+    expect(run["clock"]["source"] == wanted, f"clock source {run['clock']['source']}")
+    return seen(ended, run)
+
+
+def outcomes(faults, fault, wanted):
+    """The rows of one kernel get their status and reason; their neighbours are timed."""
+    ended, run = faults.sweep(fault)
+    bad = [f"{harness.row_name(row)}: {harness.outcome(row)}" for row in run["rows"]
+           if harness.outcome(row) != (wanted if row["variant"] == "staged" else "ok")
+           or (row["status"] == "ok") != bool(row["time"])]
+    expect(not bad, f"expected {wanted}: {'; '.join(bad)}")
+    return seen(ended, run)
+
+
+def build_that_never_ends(faults):
+    """After the probes' nine builds it is a configuration's; then the same with a signal instead of a deadline."""
+    ended, run = faults.sweep("hang clBuildProgram 10 1", timeout=HANG_TIMEOUT)
+    expect("timeout:build" in {harness.outcome(row) for row in run["rows"]}, seen(ended, run))
+    path = os.path.join(faults.folder, "r.json")
+    for old in glob.glob(path + "*"):
+        os.unlink(old)
+    met, mark = os.path.join(faults.folder, "met"), uuid.uuid4().hex
+    if os.path.exists(met):
+        os.unlink(met)
+    env = dict(faults.env, TILESWEEP_FAULT="hang clBuildProgram 10 0", TILESWEEP_FAULT_MET=met, TILESWEEP_TEST_MARK=mark)
+    child = subprocess.Popen([faults.program, "run", faults.spec, "-q", "-o", path, "--cleanup", f"touch {path}.cleaned"],
+                             env=env, cwd=faults.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    harness.wait_until(lambda: os.path.exists(met) or child.poll() is not None, 120, "the build")
+    child.send_signal(signal.SIGINT)
+    expect(child.wait(20) == 130, f"exit status {child.returncode}")
+    harness.wait_until(lambda: not harness.marked(mark), 10, "a process is left behind")
+    expect(judge(path)["interrupted"] and os.path.exists(path + ".cleaned"), "not saved, or not cleaned up")
+    return seen(ended, run)
+
+
+def budget(faults):
+    ended, run = faults.sweep("", "--budget", "1ms")
+    expect({harness.outcome(row) for row in run["rows"]} == {"skipped:budget"}, seen(ended, run))
+    return seen(ended, run)
+
+
+def every_code_is_shown(faults):
+    """Every reason code of docs/results.schema.json by a bad kernel (tests/device), a fault of this file, or with a reason
+    why not."""
+    with open(EXPECT, encoding="utf-8") as file:
+        expected = json.load(file)
+    shown = {outcome for rows in expected.values() for row in rows.values() for outcome in row[faults.device]}
+    shown |= set(OUTCOMES.values()) | SHOWN | set(NOT_HERE)
+    missing = harness.reason_codes() - shown
+    expect(not missing, f"nothing shows {sorted(missing)}")
 
 
 def failing(faults, call, use, code):
@@ -194,11 +260,12 @@ def failing(faults, call, use, code):
     if ended.status == 3:
         expect(faults.met, "an error without a fault")
         expect(any(word in ended.err for word in ("CL_", call, "kernel ")), f"no clear error: {ended.err[-300:]}")
+    return seen(ended, run)
 
 
 def events(faults, mode):
     """Times that cannot be believed are not: the host's clock, and every row says so."""
-    _, run = faults.sweep(f"events {mode}")
+    ended, run = faults.sweep(f"events {mode}")
     expect(run["counts"].get("ok", 0) == 4, f"{run['counts']}: {[r['reason'] for r in run['rows']]}")
     believed = run["clock"]["source"] == "event"
     # Coarse and bimodal times may be believed or not: on a busy machine the host's clock disagrees with them, too.
@@ -207,24 +274,30 @@ def events(faults, mode):
         expect(("host-clock" in row["time"]["flags"]) == (not believed), f"flags {row['time']['flags']}")
     if not believed:
         expect(run["clock"]["warnings"], "no warning")
+    return f"{seen(ended, run)}; {run['clock']['source']} clock"
 
 
 def no_profiling(faults):
-    _, run = faults.sweep("queue")
+    ended, run = faults.sweep("queue")
     expect(run["counts"].get("ok", 0) == 4, f"{run['counts']}")
     expect(run["clock"]["source"] == "host", "no profiling, and event times are believed")
+    return f"{seen(ended, run)}; host clock"
 
 
-def hanging(faults, call, use):
+def hanging(faults, call, use, once):
     samples = ("--samples", "150") if use > 100 else ()  # enough for the 500th use
-    faults.sweep(f"hang {call} {use}", *samples, timeout=HANG_TIMEOUT)
+    ended, run = faults.sweep(f"hang {call} {use} {once}", *samples, timeout=HANG_TIMEOUT)
     expect(faults.met, "never came to hang: test another use")
+    if use > 100:
+        expect("timeout:time" in {harness.outcome(row) for row in run["rows"]}, seen(ended, run))
+    return seen(ended, run)
 
 
 def lost(faults, launches, code):
     """A device lost half way: what is left is no time, and the run ends."""
-    faults.sweep(f"lost {launches} {code}")
+    ended, run = faults.sweep(f"lost {launches} {code}")
     expect(faults.met, "never lost: test fewer launches")
+    return seen(ended, run)
 
 
 def name(faults, text):
@@ -250,18 +323,21 @@ def name(faults, text):
         expect("<script>alert" not in html, "a device's name is markup")
     expect(not glob.glob(os.path.join(faults.folder, "**", "pwned"), recursive=True), "a device's name was run")
     expect(run["device"]["name"], "no name")
+    return f"called {run['device']['name'][:40]!r}"
 
 
 def main():
     options = harness.arguments(__doc__, (("--library",), {"required": True}),
+                                (("--device",), {"choices": list(devices.DEVICES), "default": "pocl"}),
                                 (("--all",), {"action": "store_true", "help": "every code at every use"}))
     report = harness.Report(options.only)
-    if not os.path.exists(ICD):
-        report.tell("skip", "fault", "no PoCL")
+    if devices.missing(options.device):
+        report.tell("skip", "fault", devices.missing(options.device))
         return 0
     with harness.Folder(options.keep) as folder:
         faults = Faults(options, folder)
         report.run("fault_none", none, faults)
+        report.run("fault_every_code_is_shown", every_code_is_shown, faults)
         turn = 0
         for call, codes in CALLS.items():
             codes = codes + [OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY]
@@ -270,15 +346,19 @@ def main():
                 for use in USES if options.all else (USES[turn % len(USES)],):
                     report.run(f"fault_fail_{call}_{use}_{-code}", failing, faults, call, use, code)
                 turn += 1
+        for fault, outcome in OUTCOMES.items():
+            report.run("fault_" + fault.replace(" ", "_"), outcomes, faults, fault, outcome)
+        report.run("fault_build_that_never_ends", build_that_never_ends, faults)
+        report.run("fault_budget", budget, faults)
         for mode in EVENTS:
             report.run(f"fault_events_{mode}", events, faults, mode)
         report.run("fault_no_profiling", no_profiling, faults)
-        for call, use in HANGS + (MORE_HANGS if options.all else ()):
-            report.run(f"fault_hang_{call}_{use}", hanging, faults, call, use)
-        for launches in (0, 5, 30):
+        for call, use, once in HANGS + (MORE_HANGS if options.all else ()):
+            report.run(f"fault_hang_{call}_{use}" + ("_once" if once else ""), hanging, faults, call, use, once)
+        for launches in (5, 400):  # in the clock audit, and later
             report.run(f"fault_lost_{launches}", lost, faults, launches, DEVICE_NOT_AVAILABLE)
-        for what, text in NAMES.items():
-            report.run(f"fault_name_{what}", name, faults, text)
+        for what in NAMES if options.all else FEW_NAMES:
+            report.run(f"fault_name_{what}", name, faults, NAMES[what])
     return report.finish()
 
 

@@ -78,6 +78,24 @@ def a_worker_without_host(sweep):
     expect("host" in ended.err, ended.err)
 
 
+def a_device_without_doubles(sweep):
+    """What needs them is skipped before anything is built; the rest is measured."""
+    with open(SPEC, encoding="utf-8") as file:
+        spec = json.load(file)
+    spec["problem"]["REAL"] = ["float", "double"]
+    for arg in spec["args"][:2]:
+        arg["type"] = "REAL"
+    spec["sources"] = [os.path.join(os.path.dirname(SPEC), source) for source in spec["sources"]]
+    path = os.path.join(sweep.folder, "real.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(spec, file)
+    sweep.run(*SMALL, spec=path, worker=("--no-doubles",)).expect_status(1)  # a case without a usable row
+    found = {(row["problem"]["REAL"], outcome(row)) for row in sweep.rows()}
+    expect(found == {("float", "ok"), ("double", "skipped:feature")}, f"{found}")
+    expect(not [job for job in sweep.jobs("prove") if "REAL=double" in job["options"]], "built all the same")
+    sweep.run(*SMALL, spec=path).expect_status(0)
+
+
 # ---- options ----
 
 def slips_of_the_pen(sweep):
@@ -307,7 +325,7 @@ def stopped_before_the_device_answers(sweep):
 
 
 TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_devices_are_listed, a_busy_device_is_listed_without_a_clock, devices_that_do_not_exist,
-         names_do_not_steer_the_terminal, a_worker_without_host, slips_of_the_pen, other_files_are_not_overwritten,
+         names_do_not_steer_the_terminal, a_worker_without_host, a_device_without_doubles, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
          terminated_while_waiting, disturbed_visits_are_made_again, no_row_loses_its_only_visit, every_row_says_what_ended_it,

@@ -387,13 +387,26 @@ static void starts_with_closed_standard_descriptors(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static void a_stopped_child_is_seen(void **state)
+{
+    (void)state;
+    struct ts_child *child = start("kill -STOP $$; echo on; sleep 60");
+    while (!ts_child_is_stopped(child))
+        usleep(10000);
+    assert_true(ts_child_is_stopped(child)); /* asking changes nothing */
+    kill((pid_t)ts_child_pid(child), SIGCONT);
+    expect_line(child, "on");
+    assert_false(ts_child_is_stopped(child));
+    ts_child_close(child);
+}
+
 static void shell_tells_the_status(void **state)
 {
     (void)state;
-    assert_int_equal(ts_child_shell("exit 3"), 3);
-    assert_int_equal(ts_child_shell("kill -KILL $$"), 128 + SIGKILL);
-    assert_int_equal(ts_child_shell(":"), 0);
-    assert_int_equal(ts_child_shell("exec /nonexistent/x 2>/dev/null"), 127);
+    assert_int_equal(ts_child_shell("exit 3", false), 3);
+    assert_int_equal(ts_child_shell("kill -KILL $$", false), 128 + SIGKILL);
+    assert_int_equal(ts_child_shell(":", false), 0);
+    assert_int_equal(ts_child_shell("exec /nonexistent/x 2>/dev/null", false), 127);
 }
 
 static void raise_in(long ms)
@@ -437,8 +450,14 @@ static void signals_wake_the_wait(void **state)
     /* Passed on to a shell command, which takes its time to start under valgrind. */
     raise_in(1000);
     int64_t before = ts_now_ns();
-    assert_int_equal(ts_child_shell("exec sleep 30"), 128 + SIGTERM);
+    assert_int_equal(ts_child_shell("exec sleep 30", false), 128 + SIGTERM);
     assert_true(ts_now_ns() - before < SOON_NS);
+
+    /* Not passed on to one that is to end what it does; yet it does not last for ever. */
+    raise_in(1000);
+    assert_int_equal(ts_child_shell("sleep 1.5; exit 5", true), 5);
+    raise_in(1000);
+    assert_int_equal(ts_child_shell("exec sleep 30", true), 128 + SIGKILL);
 
     /* A finish does not take the event away, nor does it spin on it. */
     int64_t cpu_before = cpu_ns();
@@ -446,7 +465,7 @@ static void signals_wake_the_wait(void **state)
     assert_true(cpu_ns() - cpu_before < 100 * MS);
     ts_child_wait(NULL, 0, INT64_MAX, &event);
     assert_int_equal(event.kind, TS_EVENT_SIGNAL);
-    assert_int_equal(ts_signal_count(), 3);
+    assert_int_equal(ts_signal_count(), 5);
 }
 
 int main(void)
@@ -470,6 +489,7 @@ int main(void)
         cmocka_unit_test(child_has_clean_signals),
         cmocka_unit_test(child_has_no_pipe_of_another),
         cmocka_unit_test(starts_with_closed_standard_descriptors),
+        cmocka_unit_test(a_stopped_child_is_seen),
         cmocka_unit_test(shell_tells_the_status),
         cmocka_unit_test(signals_wake_the_wait),
     };

@@ -250,6 +250,27 @@ static void test_refuses(void **state)
     ts_device_free(&d);
 }
 
+static void test_lacks(void **state)
+{
+    (void)state;
+    struct ts_device d;
+    struct ts_text why = {0};
+    make(&d);
+    free(d.extensions);
+    d.extensions = ts_strdup("cl_khr_fp16 cl_khr_fp64");
+    assert_null(ts_device_lacks(&d, TS_DOUBLE, &why));
+    d.extensions[0] = '\0'; /* not told */
+    assert_null(ts_device_lacks(&d, TS_DOUBLE, &why));
+    free(d.extensions);
+    d.extensions = ts_strdup("cl_khr_fp16");
+    assert_null(ts_device_lacks(&d, TS_FLOAT, &why));
+    assert_string_equal(ts_device_lacks(&d, TS_DOUBLE, &why), "feature");
+    assert_string_equal(why.text,
+                        "needs double precision (cl_khr_fp64), which the device does not have");
+    ts_text_free(&why);
+    ts_device_free(&d);
+}
+
 static void test_refuses_unknown(void **state)
 {
     (void)state;
@@ -291,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_local_memory_words),
         cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_lacks),
         cmocka_unit_test(test_refuses_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -643,6 +644,52 @@ static void a_second_writer_is_refused(void **state)
     close(ready[1]);
 }
 
+/* Lines put into a journal after its file was removed; a look at the name comes once a second. */
+static void put_late(struct ts_journal *journal, const struct ts_row *row)
+{
+    struct ts_err err = {0};
+    const struct timespec second = {1, 50000000};
+    nanosleep(&second, NULL);
+    assert_int_equal(ts_journal_row(journal, row, &err), 0);
+}
+
+static void a_removed_journal_is_written_again(void **state)
+{
+    (void)state;
+    struct ts_run run = {0};
+    struct ts_results results = {0};
+    struct ts_err err = {0};
+    fill_run(&run, "r1");
+    struct ts_journal *journal = open_journal(false);
+    write_run(journal, &run);
+    char *before = slurp(part);
+    assert_true(ts_journal_is_whole(journal));
+    assert_int_equal(unlink(part), 0);
+    assert_false(ts_journal_is_whole(journal));
+    put_late(journal, &run.rows[0]);
+    assert_true(ts_journal_is_whole(journal));
+    char *after = slurp(part);
+    assert_memory_equal(after, before, strlen(before));
+    assert_true(strlen(after) > strlen(before));
+    load_journal(&results);
+    assert_int_equal(results.run_count, 1);
+
+    /* Another run's file there meanwhile is left alone, and ours is not whole. */
+    assert_int_equal(unlink(part), 0);
+    spill(part, "{\"journal\":\"tilesweep.journal/1\"}\n");
+    put_late(journal, &run.rows[0]);
+    assert_false(ts_journal_is_whole(journal));
+    char *other = slurp(part);
+    assert_string_equal(other, "{\"journal\":\"tilesweep.journal/1\"}\n");
+    assert_int_equal(ts_journal_row(journal, &run.rows[0], &err), 0);
+    ts_journal_close(journal, false);
+    ts_results_free(&results);
+    ts_run_free(&run);
+    free(before);
+    free(after);
+    free(other);
+}
+
 static void a_full_disk_is_told(void **state)
 {
     (void)state;
@@ -678,6 +725,7 @@ int main(void)
         cmocka_unit_test(many_rows_are_found_again),
         cmocka_unit_test(faults_of_a_journal_name_their_line),
         cmocka_unit_test(a_second_writer_is_refused),
+        cmocka_unit_test(a_removed_journal_is_written_again),
         cmocka_unit_test(a_full_disk_is_told),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,25 @@
+/* pause.h: was this process stopped, or the machine asleep, meanwhile? Floor 0.
+ *
+ * A time that holds a stop (SIGSTOP and SIGCONT: job control, a debugger, a CPU limiter) or a
+ * suspended machine is not the kernel's. Both are seen exactly, without a threshold: a process that
+ * goes on after a stop runs its SIGCONT handler before anything else, and a sleeping machine lets
+ * CLOCK_BOOTTIME run ahead of CLOCK_MONOTONIC. Frozen from outside (a cgroup's freezer, a virtual
+ * machine that is paused) a process cannot tell. */
+#ifndef TS_PAUSE_H
+#define TS_PAUSE_H
+
+#include "base.h"
+
+/* Counts continuations from now on. */
+void ts_pause_install(void);
+
+struct ts_pause {
+    int continued;
+    int64_t most_asleep_ns; /* since the machine's start, at most */
+};
+struct ts_pause ts_pause_mark(void);
+/* Was there a stop or a sleep since the mark? A SIGCONT to a process that was not stopped counts,
+ * too. */
+bool ts_pause_since(const struct ts_pause *mark);
+
+#endif
