@@ -167,7 +167,7 @@ static void add_gated(cJSON *row, unsigned gated)
     cJSON *array = ts_json_add_array(row, "gated");
     for (unsigned bit = 1; bit <= TS_GATED_ALL; bit <<= 1)
         if (gated & bit)
-            ts_json_add_string(array, NULL, ts_gated_words(bit));
+            ts_json_add_string(array, NULL, ts_gated_words(bit, false));
 }
 
 void ts_compare_add_names(cJSON *object, const struct ts_row *names)

@@ -109,6 +109,11 @@ static cJSON *time_to_json(const struct ts_row *row)
             ts_json_add_int(samples, NULL, time->visits[i].sample_ns[j]);
         ts_json_add_int(workers, NULL, time->visits[i].worker);
     }
+    if (row->side != TS_AB_NONE) {
+        cJSON *pairs = ts_json_add_array(object, "pairs");
+        for (size_t i = 0; i < time->visit_count; i++)
+            ts_json_add_int_or_null(pairs, NULL, time->visits[i].pair);
+    }
     ts_json_add_int(object, "fresh_from", (int64_t)time->fresh_from);
     add_summary(object, row);
     cJSON *flags = ts_json_add_array(object, "flags");
@@ -137,6 +142,8 @@ cJSON *ts_row_to_json(const struct ts_row *row, const struct ts_peaks *peaks)
     ts_json_add_item(object, "size", ts_values_to_json(&row->size));
     ts_json_add_item(object, "problem", ts_values_to_json(&row->problem));
     ts_json_add_string(object, "variant", row->variant);
+    if (row->side != TS_AB_NONE)
+        ts_json_add_string(object, "side", ts_ab_name(row->side));
     ts_json_add_bool(object, "baseline", row->baseline);
     ts_json_add_bool(object, "staged", row->staged);
     ts_json_add_item(object, "params", ts_values_to_json(&row->params));
@@ -276,6 +283,28 @@ static int visits_from_json(struct ts_row *row, const cJSON *object, struct ts_e
     return 0;
 }
 
+/* A visit without a number, or with null, has no pair. */
+static int pairs_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err)
+{
+    const cJSON *item, *pairs = ts_json_get(object, "pairs");
+    size_t index = 0;
+    if (pairs && !cJSON_IsArray(pairs))
+        return ts_err_set(err, TS_EXIT_USAGE, "time.pairs: expected an array");
+    cJSON_ArrayForEach(item, pairs)
+    {
+        int64_t pair = -1;
+        if (index == row->time.visit_count)
+            return ts_err_set(err, TS_EXIT_USAGE, "time.pairs: expected one of each visit, %zu",
+                              row->time.visit_count);
+        if (!cJSON_IsNull(item) && (!ts_json_whole(item, &pair) || pair < 0 || pair > INT32_MAX))
+            return ts_err_set(err, TS_EXIT_USAGE,
+                              "time.pairs[%zu]: expected the number of a pair of visits, or null",
+                              index);
+        row->time.visits[index++].pair = (int)pair;
+    }
+    return 0;
+}
+
 static int time_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err)
 {
     struct ts_time *time = &row->time;
@@ -291,7 +320,7 @@ static int time_from_json(struct ts_row *row, const cJSON *object, struct ts_err
     time->batch = ts_json_int(object, "batch", 1);
     if (time->batch < 1)
         return ts_err_set(err, TS_EXIT_USAGE, "time.batch: expected a whole number above 0");
-    if (visits_from_json(row, object, err) != 0)
+    if (visits_from_json(row, object, err) != 0 || pairs_from_json(row, object, err) != 0)
         return -1;
     int64_t fresh = ts_json_int(object, "fresh_from", (int64_t)time->visit_count);
     if (fresh < 0 || fresh > (int64_t)time->visit_count)
@@ -345,6 +374,14 @@ static int status_from_json(struct ts_row *row, const cJSON *object, struct ts_e
     return 0;
 }
 
+static int side_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err)
+{
+    const cJSON *side = ts_json_get(object, "side");
+    if (side && (!cJSON_IsString(side) || !ts_ab_by_name(side->valuestring, &row->side)))
+        return ts_err_set(err, TS_EXIT_USAGE, "side: expected \"a\" or \"b\"");
+    return 0;
+}
+
 int ts_row_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err)
 {
     ts_row_init(row);
@@ -355,7 +392,7 @@ int ts_row_from_json(struct ts_row *row, const cJSON *object, struct ts_err *err
         need_values(&row->problem, object, "problem", err) != 0 ||
         need_string(&row->variant, object, "variant", err) != 0 ||
         need_values(&row->params, object, "params", err) != 0 ||
-        status_from_json(row, object, err) != 0 ||
+        side_from_json(row, object, err) != 0 || status_from_json(row, object, err) != 0 ||
         time_from_json(row, ts_json_get(object, "time"), err) != 0) {
         ts_row_free(row);
         return -1;

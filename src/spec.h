@@ -140,6 +140,11 @@ struct ts_spec {
 struct ts_spec *ts_spec_load(const char *name_or_path, struct ts_err *err);
 void ts_spec_free(struct ts_spec *spec);
 
+/* Every variant is built with these options besides its own; named in messages. Exit status 2 when
+ * they define an axis. */
+int ts_spec_add_options(struct ts_spec *spec, const char *options, const char *named,
+                        struct ts_err *err);
+
 /* Where an expression of the spec stands in its file, "" when it is not the spec's; borrowed. */
 const char *ts_spec_place(const struct ts_spec *spec, const struct ts_expr *expr);
 /* Is every parameter that the expression uses among the variant's? (The spec's `where` clauses that
