@@ -187,6 +187,35 @@ static int load_specs(struct sweep *s, struct ts_err *err)
                            &s->spec_count, err);
 }
 
+/* B's variables are given again, because nothing that stands in a file is run; but they must be
+ * those of the run. With --anonymous the file has names alone. */
+static int check_environment_b(const struct sweep *s, const struct ts_run *run, struct ts_err *err)
+{
+    const struct ts_launcher *b = &s->options->b;
+    const cJSON *item, *known = ts_json_get(ts_json_get(run->sides, ts_ab_name(TS_AB_B)), "env");
+    struct ts_text was = {0}, is = {0};
+    bool same = (size_t)cJSON_GetArraySize(known) == b->assigned_count;
+    size_t i = 0;
+
+    cJSON_ArrayForEach(item, known)
+    {
+        const char *entry = cJSON_IsString(item) ? item->valuestring : "";
+        size_t length = strlen(entry);
+        same = same && strncmp(entry, b->assigned[i], length) == 0 &&
+               (b->assigned[i][length] == '\0' || !strchr(entry, '='));
+        ts_text_printf(&was, " %s", entry);
+        i++;
+    }
+    for (i = 0; i < b->assigned_count; i++)
+        ts_text_printf(&is, " %s", b->assigned[i]);
+    if (!same)
+        ts_err_set(err, TS_EXIT_USAGE, "%s: --env-b of its run:%s; got:%s", s->options->resume,
+                   was.text ? was.text : " none", is.text ? is.text : " none");
+    ts_text_free(&was);
+    ts_text_free(&is);
+    return same ? 0 : -1;
+}
+
 static int prepare(struct sweep *s, bool *from_part, struct ts_err *err)
 {
     struct ts_sweep_options *merged = &s->merged.options;
@@ -222,7 +251,8 @@ static int prepare(struct sweep *s, bool *from_part, struct ts_err *err)
         ts_probe_load(&s->probe, err) < 0)
         return -1;
     for (size_t i = 0; i < s->results.run_count; i++) {
-        if (check_digests(s, &s->results.runs[i], err) < 0)
+        if (check_digests(s, &s->results.runs[i], err) < 0 ||
+            check_environment_b(s, &s->results.runs[i], err) < 0)
             return -1;
     }
     return 0;

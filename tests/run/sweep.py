@@ -31,8 +31,8 @@ class Sweep:
     def worker(self, *options):
         return shlex.join([sys.executable, FAKE, "--log", self.log_path, *options])
 
-    def command(self, *words, worker=(), output=True, spec=SPEC):
-        return ([self.program, "run", "--worker", self.worker(*worker)] + ([spec] if spec else []) +
+    def command(self, *words, worker=(), output=True, spec=SPEC, verb="run"):
+        return ([self.program, verb, "--worker", self.worker(*worker)] + ([spec] if spec else []) +
                 (["-o", self.file] if output else []) + list(words))
 
     def run(self, *words, timeout_s=SLOW_S, **keywords):
