@@ -138,6 +138,7 @@ static const char *const why_names[] = {
     [TS_WHY_SHIFT] = "shift",
     [TS_WHY_CLOCK] = "clock",
     [TS_WHY_WORK] = "work",
+    [TS_WHY_CACHE] = "cache",
     [TS_WHY_THRESHOLD] = "threshold",
 };
 

@@ -415,6 +415,8 @@ static enum ts_why why_unlike(const struct ts_compare_row *row)
     const struct ts_row *base = &row->side[TS_BASE]->row, *fresh = &row->side[TS_NEW]->row;
     if (base->time.host_clock != fresh->time.host_clock)
         return TS_WHY_CLOCK;
+    if (base->time.cache != fresh->time.cache)
+        return TS_WHY_CACHE;
     return base->work.elements != fresh->work.elements && base->work.elements >= 0 &&
                    fresh->work.elements >= 0
                ? TS_WHY_WORK

@@ -49,6 +49,7 @@ enum ts_why {
     TS_WHY_SHIFT,     /* the control moved too much to be trusted */
     TS_WHY_CLOCK,     /* an event clock against a host clock */
     TS_WHY_WORK,      /* a launch does another amount of work */
+    TS_WHY_CACHE,     /* a warm cache against a cold one */
     TS_WHY_THRESHOLD, /* a change is shown, but whether beyond the threshold is not */
 };
 

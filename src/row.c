@@ -52,8 +52,29 @@ const struct ts_flag_entry ts_flag_table[] = {
     {TS_FLAG_BIMODAL, "bimodal", "the samples fall into two groups clearly apart"},
     {TS_FLAG_DRIFT, "drift",
      "the device changed while it was timed, and there was no time to do it again"},
+    {TS_FLAG_PART_COLD, "part-cold",
+     "--cache cold: too few sets of its data, or none, fit to keep all of it out of the caches"},
 };
 const size_t ts_flag_count = TS_COUNT(ts_flag_table);
+
+static const char *const cache_names[TS_CACHE_COUNT] = {
+    [TS_CACHE_WARM] = "warm",
+    [TS_CACHE_COLD] = "cold",
+    [TS_CACHE_PART] = "part",
+};
+
+const char *ts_cache_name(enum ts_cache cache)
+{
+    return cache_names[cache];
+}
+
+enum ts_cache ts_cache_by_name(const char *name)
+{
+    for (int i = 0; name && i < TS_CACHE_COUNT; i++)
+        if (strcmp(cache_names[i], name) == 0)
+            return (enum ts_cache)i;
+    return TS_CACHE_WARM;
+}
 
 static const char *const stop_names[TS_STOP_COUNT] = {
     [TS_STOP_PRECISION] = "precision",

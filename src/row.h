@@ -74,6 +74,7 @@ enum ts_time_flag {
     TS_FLAG_UNSTABLE = 1 << 5,
     TS_FLAG_BIMODAL = 1 << 6,
     TS_FLAG_DRIFT = 1 << 7,
+    TS_FLAG_PART_COLD = 1 << 8,
 };
 
 /* Every flag, its word in results, and what it means to a reader; in the order they are written. */
@@ -96,6 +97,16 @@ enum ts_stop {
 const char *ts_stop_name(enum ts_stop stop);    /* "precision", ...; NULL for none */
 enum ts_stop ts_stop_by_name(const char *name); /* none for an unknown or NULL name */
 
+/* What the timed launches found in the device's caches. */
+enum ts_cache {
+    TS_CACHE_WARM, /* what the launch before them left */
+    TS_CACHE_COLD, /* nothing of their data (--cache cold) */
+    TS_CACHE_PART, /* cold was asked for, but not all visits were made so */
+    TS_CACHE_COUNT,
+};
+const char *ts_cache_name(enum ts_cache cache);   /* "warm", "cold", "part" */
+enum ts_cache ts_cache_by_name(const char *name); /* warm for an unknown or NULL name */
+
 struct ts_visit {
     int64_t *sample_ns;
     size_t count;
@@ -105,6 +116,7 @@ struct ts_visit {
 
 struct ts_time {
     bool host_clock;
+    enum ts_cache cache;
     int64_t first_ns; /* the first launch, -1 unknown */
     int64_t batch;    /* launches per sample */
     struct ts_visit *visits;

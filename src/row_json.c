@@ -99,6 +99,7 @@ static cJSON *time_to_json(const struct ts_row *row)
         return cJSON_CreateNull();
     cJSON *object = cJSON_CreateObject();
     ts_json_add_string(object, "clock", time->host_clock ? "host" : "event");
+    ts_json_add_string(object, "cache", ts_cache_name(time->cache));
     ts_json_add_int_or_null(object, "first_ns", time->first_ns);
     ts_json_add_int(object, "batch", time->batch);
     cJSON *visits = ts_json_add_array(object, "visits");
@@ -316,6 +317,7 @@ static int time_from_json(struct ts_row *row, const cJSON *object, struct ts_err
     if (strcmp(clock, "event") != 0 && strcmp(clock, "host") != 0)
         return ts_err_set(err, TS_EXIT_USAGE, "time.clock: expected \"event\" or \"host\"");
     time->host_clock = strcmp(clock, "host") == 0;
+    time->cache = ts_cache_by_name(ts_json_string(object, "cache", NULL));
     time->first_ns = ts_json_int(object, "first_ns", -1);
     time->batch = ts_json_int(object, "batch", 1);
     if (time->batch < 1)

@@ -221,6 +221,8 @@ static int put_visit(struct ts_journal *journal, const struct ts_row *row, size_
         ts_json_add_int(samples, NULL, visit->sample_ns[i]);
     ts_json_add_bool(object, "fresh", index >= time->fresh_from);
     ts_json_add_string(object, "clock", time->host_clock ? "host" : "event");
+    if (time->cache != TS_CACHE_WARM)
+        ts_json_add_string(object, "cache", ts_cache_name(time->cache));
     if (visit->pair >= 0)
         ts_json_add_int(object, "pair", visit->pair);
     return put(journal, "visit", object, err);

@@ -190,6 +190,7 @@ static int take_visit(struct journal_reader *reader, const struct ts_place *at, 
     if (!row || add_visit(row, at, value, err) != 0)
         return -1;
     row->time.host_clock = strcmp(ts_json_string(value, "clock", "event"), "host") == 0;
+    row->time.cache = ts_cache_by_name(ts_json_string(value, "cache", NULL));
     set_flag(&row->time, TS_FLAG_HOST_CLOCK, row->time.host_clock);
     set_flag(&row->time, TS_FLAG_BATCHED, row->time.batch > 1);
     return 0;

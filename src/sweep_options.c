@@ -94,6 +94,8 @@ cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *o, const struct s
     ts_json_add_bool(into, "no_baseline", o->selection.no_baseline);
     ts_json_add_bool(into, "anonymous", o->anonymous);
     ts_json_add_bool(into, "digest", o->digest);
+    if (o->cold)
+        ts_json_add_string(into, "cache", ts_cache_name(TS_CACHE_COLD));
     ts_json_add_int(into, "visits", s->visits);
     ts_json_add_int(into, "samples", s->samples);
     ts_json_add_real(into, "precision", s->precision);
@@ -190,6 +192,7 @@ static int read_options(struct ts_sweep_options *o, const cJSON *from, struct ts
     o->selection.no_baseline = ts_json_bool(from, "no_baseline", false);
     o->anonymous = ts_json_bool(from, "anonymous", false);
     o->digest = ts_json_bool(from, "digest", false);
+    o->cold = ts_cache_by_name(ts_json_string(from, "cache", NULL)) == TS_CACHE_COLD;
     o->visits = (int)ts_json_int(from, "visits", 0);
     o->samples = (int)ts_json_int(from, "samples", 0);
     o->precision = ts_json_number(from, "precision", 0);
@@ -238,6 +241,7 @@ int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,
     o->selection = read->selection; /* the command line has none: see check_options */
     o->anonymous |= read->anonymous;
     o->digest |= read->digest;
+    o->cold = read->cold; /* the command line has none: see check_options */
     o->visits = o->visits ? o->visits : read->visits;
     o->samples = o->samples ? o->samples : read->samples;
     o->precision = o->precision > 0 ? o->precision : read->precision;

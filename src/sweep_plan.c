@@ -499,6 +499,7 @@ int ts_sweep_time_job(struct sweep *s, size_t row, struct ts_job *job, struct jo
 
     ts_sweep_begin_job(s, unit, TS_JOB_TIME, job, sources);
     job->samples = s->samples;
+    job->cold = s->options->cold;
     job->clock.event = clock->event;
     job->clock.tick_ns = clock->tick_ns;
     job->clock.floor_ns = clock->floor_ns;

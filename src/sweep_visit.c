@@ -21,6 +21,11 @@ static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *
         return 0;
     }
     row->time.host_clock = !ts_sweep_team_of_row(s, visit->row)->clock->event;
+    enum ts_cache cache = ts_cache_by_name(ts_json_string(object, "cache", NULL));
+    /* A worker that knows no cold caches leaves them warm. */
+    if (s->options->cold && (row->time.visit_count > 0 || cache == TS_CACHE_WARM))
+        cache = cache == TS_CACHE_COLD ? row->time.cache : TS_CACHE_PART;
+    row->time.cache = cache;
     if (row->time.first_ns < 0)
         row->time.first_ns = ts_json_int(object, "first_ns", -1);
     row->time.batch = ts_json_int(object, "batch", 1);

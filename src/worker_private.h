@@ -43,6 +43,7 @@ struct ts_outcome {
     bool has_visit;
     int64_t first_ns; /* host time of the first launch at this size in this job */
     struct ts_visit_result visit;
+    enum ts_cache cache; /* of the visit */
 };
 
 /* Does one proof: passes over the launches from the start state, outputs poisoned before each,

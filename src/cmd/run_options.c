@@ -12,6 +12,15 @@ static int take_precision(void *target, const char *value, struct ts_err *err)
     return ts_share_parse(value, 10.0, &o->sweep.precision, err);
 }
 
+static int take_cache(void *target, const char *value, struct ts_err *err)
+{
+    struct ts_run_options *o = target;
+    if (strcmp(value, "warm") != 0 && strcmp(value, "cold") != 0)
+        return ts_err_set(err, TS_EXIT_USAGE, "expected warm or cold, got \"%s\"", value);
+    o->sweep.cold = strcmp(value, "cold") == 0;
+    return 0;
+}
+
 static int take_context(void *target, const char *value, struct ts_err *err)
 {
     struct ts_run_options *o = target;
@@ -59,6 +68,10 @@ static const struct ts_option options[] = {
      .help =
          "visit a configuration until its 95 % interval is so narrow to either side (default 1%), "
          "as far as half again the time allows"},
+    {"cache", 0, "STATE", TS_OPTION_CALL, .call = take_cache,
+     .help =
+         "warm (default): a timed launch finds in the device's caches what the one before left; "
+         "cold: none of its data, the launches go over many sets of them in turn"},
     {"seed", 0, "N", TS_OPTION_SEED, AT(sweep.seed), .also = AT(sweep.seed_given),
      .help = "order and inputs; stored in the results, so that a run can be repeated"},
     {"jobs", 'j', "N", TS_OPTION_INT, AT(sweep.jobs), .low = 1, .high = 1024,

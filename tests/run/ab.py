@@ -207,6 +207,11 @@ def rows_and_digests(sweep):
     expect(0 < len(by_configuration(sweep.rows())) < 5, f"{len(sweep.rows())} rows")
 
 
+def cold_on_both_sides(sweep):
+    ab(sweep, *ONE_CASE, "--cache", "cold", SPEC).expect_status(0)
+    expect({row["time"]["cache"] for row in sweep.rows()} == {"cold"}, "a visit with warm caches")
+
+
 def to_stdout(sweep):
     ended = ab(sweep, "--quick", "-o", "-", SPEC, output=False).expect_status(0)
     harness.check("results", harness.parse(ended.out), "standard output")
@@ -229,7 +234,7 @@ def wrong_usage(sweep):
 
 TESTS = (both_sides_in_pairs, visits_stand_side_by_side, one_slower_under_drift, two_specs, failing_on_one_side,
          workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs, taken_back_in_pairs,
-         rows_and_digests, to_stdout, wrong_usage)
+         rows_and_digests, cold_on_both_sides, to_stdout, wrong_usage)
 
 
 def main():
