@@ -120,6 +120,7 @@ int ts_sweep_measure_device(struct sweep *s, const struct ts_device_list *list, 
  * keep what they know. */
 int ts_sweep_plan(struct sweep *s, struct ts_err *err);
 void ts_sweep_unplan(struct sweep *s);
+/* ---- sweep_job.c ---- */
 /* The jobs of a unit; the caller frees with ts_job_free; sources are borrowed. */
 struct job_sources {
     const char *digests[2], *texts[2];
@@ -154,6 +155,22 @@ void ts_sweep_book(struct phase_time *phase, const struct ts_reply *reply);
 cJSON *ts_sweep_spent_to_json(const struct sweep *s);
 /* Counts workers that were lost at once; -1 with err when no worker can be kept. */
 int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts_err *err);
+
+/* ---- sweep_entry.c: what is visited in one go ---- */
+/* A row, or both sides of a configuration. */
+struct entry {
+    size_t rows[2];
+    size_t count;
+};
+/* Those of a case, *count of them; free(). */
+struct entry *ts_sweep_entries(const struct sweep *s, const struct case_span *span, size_t *count);
+/* The entry's rows that are timed; of a pair with a failed side, the other. Returns how many. */
+size_t ts_sweep_live_rows(const struct sweep *s, const struct entry *entry, size_t live[2]);
+/* What the entry has to show: of a row, its visits' times; of a pair, the ratio in each process, the
+ * median over its pairs of visits, as compare takes it. *count of them; free(). */
+double *ts_sweep_evidence(const struct sweep *s, const struct entry *entry, size_t *count);
+/* Does it want a visit in this round? */
+bool ts_sweep_wants_visit(const struct sweep *s, const struct entry *entry, int round);
 
 /* ---- sweep_visit.c ---- */
 /* A visit asked for. */

@@ -21,12 +21,6 @@
 #define EXTRA_SHARE 0.5
 #define EXTRA_LEAST_NS SECOND_NS
 
-/* What is visited in one go: a row, or both sides of a configuration. */
-struct entry {
-    size_t rows[2];
-    size_t count;
-};
-
 struct timing {
     struct sweep *s;
     const struct case_span *span;
@@ -41,6 +35,13 @@ struct timing {
 static struct ts_row *row_at(const struct timing *t, size_t index)
 {
     return &t->s->run->rows[index];
+}
+
+static void take_case(struct timing *t, const struct case_span *span)
+{
+    free(t->entries);
+    t->span = span;
+    t->entries = ts_sweep_entries(t->s, span, &t->entry_count);
 }
 
 static bool is_over(const struct timing *t)
@@ -68,86 +69,6 @@ static void note_best(struct timing *t, const struct ts_row *row)
         t->best = text.text;
     }
     free(medians);
-}
-
-/* ---- what is visited in one go ---- */
-
-static void find_entries(struct timing *t)
-{
-    struct sweep *s = t->s;
-
-    free(t->entries);
-    t->entries = ts_alloc(t->span->count, sizeof(*t->entries));
-    t->entry_count = 0;
-    for (size_t i = t->span->first; i < t->span->first + t->span->count; i++) {
-        size_t partner = s->partner[i];
-        bool pair = partner != TS_NO_ROW;
-
-        if (!pair || i < partner)
-            t->entries[t->entry_count++] = (struct entry){{i, partner}, pair ? 2 : 1};
-    }
-}
-
-/* Only what is proven is timed: on the check sizes in phase one or, where none admits the
- * configuration, at the timed size in its first visit. */
-static bool is_live(const struct sweep *s, size_t index)
-{
-    const struct ts_row *row = &s->run->rows[index];
-
-    return row->status == TS_OK ||
-           (row->status == TS_PENDING && s->units[s->row_unit[index]].timed_size_only);
-}
-
-/* The entry's rows that are timed; of a pair with a failed side, the other. */
-static size_t live_rows(const struct sweep *s, const struct entry *entry, size_t live[2])
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < entry->count; i++) {
-        if (is_live(s, entry->rows[i]))
-            live[count++] = entry->rows[i];
-    }
-    return count;
-}
-
-/* What the entry has to show: of a row, its visits' times; of a pair, the ratio in each process,
- * the median over its pairs of visits, as compare takes it. free() them. */
-static double *evidence(const struct sweep *s, const struct entry *entry, size_t *count)
-{
-    const struct ts_row *rows = s->run->rows, *a, *b;
-    size_t live[2], n = live_rows(s, entry, live);
-    struct ts_judge_visit *ratios;
-    struct ts_cluster *clusters;
-    double *values;
-
-    *count = 0;
-    if (n == 0)
-        return NULL;
-    if (n == 1)
-        return ts_row_visit_medians(&rows[live[0]], 0, count);
-    a = &rows[live[0]];
-    b = &rows[live[1]];
-    ratios = ts_alloc(b->time.visit_count + 1, sizeof(*ratios));
-    clusters = ts_alloc(b->time.visit_count + 1, sizeof(*clusters));
-    values = ts_alloc(b->time.visit_count + 1, sizeof(*values));
-    *count = ts_judge_fold(ratios, ts_pair_ratios(a, b, ratios), TS_BY_PROCESS, clusters);
-    for (size_t i = 0; i < *count; i++)
-        values[i] = exp(clusters[i].log_ns);
-    free(ratios);
-    free(clusters);
-    return values;
-}
-
-/* Does it want a visit in this round? */
-static bool wants_visit(const struct sweep *s, const struct entry *entry, int round)
-{
-    size_t live[2], count = 0, n = live_rows(s, entry, live);
-
-    if (n == 1)
-        count = s->run->rows[live[0]].time.visit_count;
-    else if (n == 2)
-        free(evidence(s, entry, &count));
-    return n > 0 && count <= (size_t)round;
 }
 
 /* ---- rounds ---- */
@@ -213,7 +134,7 @@ static int visit_entry(struct timing *t, const struct entry *entry, struct visit
     int result = 0;
 
     for (int pair = 0; pair < PAIRS_A_TURN && result == 0 && !is_over(t); pair++) {
-        count = live_rows(t->s, entry, live);
+        count = ts_sweep_live_rows(t->s, entry, live);
         if (pair > 0 && (count < 2 || spent_ns + pair_ns > TURN_NS))
             break;
         result = visit_once(t, live, count, as, rng, err);
@@ -246,7 +167,7 @@ static int make_round(struct timing *t, int round, bool last, struct ts_err *err
     int result;
 
     for (size_t i = 0; i < t->entry_count; i++) {
-        if (wants_visit(s, &t->entries[i], round))
+        if (ts_sweep_wants_visit(s, &t->entries[i], round))
             order[count++] = i;
     }
     ts_rng_shuffle(&rng, order, count);
@@ -300,7 +221,7 @@ static enum ts_stop stop_of(const struct sweep *s, const struct entry *entry)
         .most = quick ? (size_t)s->visits : MOST_VISITS,
     };
     size_t count = 0;
-    double *values = evidence(s, entry, &count);
+    double *values = ts_sweep_evidence(s, entry, &count);
     enum ts_stop stop = ts_measure_stop(&rule, values, count);
 
     free(values);
@@ -393,7 +314,7 @@ static int make_more(struct timing *t, struct ts_err *err)
 static bool has_visits_to_make(const struct timing *t)
 {
     for (size_t i = 0; i < t->entry_count; i++) {
-        if (wants_visit(t->s, &t->entries[i], t->s->visits - 1))
+        if (ts_sweep_wants_visit(t->s, &t->entries[i], t->s->visits - 1))
             return true;
     }
     return false;
@@ -462,12 +383,11 @@ static int64_t visits_left(struct timing *t)
     int64_t total = 0;
 
     for (size_t c = 0; c < s->case_count; c++) {
-        t->span = &s->cases[c];
-        find_entries(t);
+        take_case(t, &s->cases[c]);
         for (size_t i = 0; i < t->entry_count; i++) {
-            size_t live[2], rows = live_rows(s, &t->entries[i], live);
+            size_t live[2], rows = ts_sweep_live_rows(s, &t->entries[i], live);
             for (int round = 0; round < s->visits; round++)
-                total += wants_visit(s, &t->entries[i], round) ? (int64_t)rows : 0;
+                total += ts_sweep_wants_visit(s, &t->entries[i], round) ? (int64_t)rows : 0;
         }
     }
     return total;
@@ -483,8 +403,7 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err)
     result = ts_sweep_watch_begin(s, total, err);
     for (size_t i = 0; i < s->case_count && result == 0 && !ts_signal_pending(); i++) {
         int64_t now = ts_now_ns();
-        t.span = &s->cases[i];
-        find_entries(&t);
+        take_case(&t, &s->cases[i]);
         t.best_ns = INFINITY;
         /* An even share of what is left. */
         result = time_case(&t, part_of(now, s->end_ns, 1.0 / (double)(s->case_count - i)), err);
