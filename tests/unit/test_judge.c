@@ -295,10 +295,13 @@ static void test_pairs_are_judged_by_their_own_ratios(void **state)
     for (size_t i = 0; i < ROWS; i++)
         assert_int_equal(m.pairs[i].verdict, i == 7 ? TS_SLOWER : TS_SAME);
     assert_true(fabs(m.pairs[7].ratio.mid - 1.1) < 0.01);
-    /* One mean of EACH values on EACH - 1 degrees of freedom of its own: nothing of a second side.
-     */
-    double own = sqrt(m.pairs[7].own_variance / EACH);
-    assert_true(m.pairs[7].error < 3.0 * own && m.pairs[7].error > own / 3.0);
+    /* The error of one mean of EACH values: there is no second side to add its own. */
+    const struct ts_variance_prior *prior = &m.group.prior;
+    double df = EACH - 1, own = m.pairs[7].own_variance;
+    double variance = isinf(prior->df)
+                          ? prior->variance
+                          : (prior->df * prior->variance + df * own) / (prior->df + df);
+    assert_true(fabs(m.pairs[7].error / sqrt(variance / EACH) - 1.0) < 1e-9);
     assert_true(m.pairs[7].df >= EACH - 1);
 }
 
