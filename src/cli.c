@@ -283,6 +283,17 @@ void ts_cli_list_free(struct ts_cli_list *list)
     *list = (struct ts_cli_list){0};
 }
 
+int ts_cli_list_add_pair(struct ts_cli_list *list, const char *word, const char *expected,
+                         struct ts_err *err)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals || equals == word)
+        return ts_err_set(err, TS_EXIT_USAGE, "expected %s, got \"%s\"", expected, word);
+    TS_GROW(list->items, list->count, list->capacity);
+    list->items[list->count++] = (char *)(uintptr_t)word;
+    return 0;
+}
+
 static void help_row(struct ts_text *out, const struct ts_option *o)
 {
     size_t begin = out->length;

@@ -78,6 +78,10 @@ struct ts_cli_args {
 int ts_cli_parse(const struct ts_cli *cli, int argc, char **argv, void *target,
                  struct ts_cli_args *args, struct ts_err *err);
 void ts_cli_list_free(struct ts_cli_list *list);
+/* For TS_OPTION_CALL: appends a word that is "NAME=VALUE" (expected: how it is called in the
+ * message); borrowed. */
+int ts_cli_list_add_pair(struct ts_cli_list *list, const char *word, const char *expected,
+                         struct ts_err *err);
 
 /* The help text of a command. */
 void ts_cli_help(const struct ts_cli *cli, struct ts_text *out);

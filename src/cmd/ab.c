@@ -16,13 +16,7 @@ struct ab_options {
 
 static int take_env(void *target, const char *value, struct ts_err *err)
 {
-    struct ab_options *o = target;
-    const char *equals = strchr(value, '=');
-    if (!equals || equals == value)
-        return ts_err_set(err, TS_EXIT_USAGE, "expected VAR=VALUE, got \"%s\"", value);
-    TS_GROW(o->env_b.items, o->env_b.count, o->env_b.capacity);
-    o->env_b.items[o->env_b.count++] = (char *)value;
-    return 0;
+    return ts_cli_list_add_pair(&((struct ab_options *)target)->env_b, value, "VAR=VALUE", err);
 }
 
 #define AT(member) offsetof(struct ab_options, member)

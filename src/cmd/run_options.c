@@ -23,13 +23,8 @@ static int take_cache(void *target, const char *value, struct ts_err *err)
 
 static int take_context(void *target, const char *value, struct ts_err *err)
 {
-    struct ts_run_options *o = target;
-    const char *equals = strchr(value, '=');
-    if (!equals || equals == value)
-        return ts_err_set(err, TS_EXIT_USAGE, "expected KEY=VALUE, got \"%s\"", value);
-    TS_GROW(o->context.items, o->context.count, o->context.capacity);
-    o->context.items[o->context.count++] = (char *)value;
-    return 0;
+    return ts_cli_list_add_pair(&((struct ts_run_options *)target)->context, value, "KEY=VALUE",
+                                err);
 }
 
 #define AT(member) offsetof(struct ts_run_options, member)

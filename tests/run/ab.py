@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness  # noqa: E402
 from harness import expect, load_results, row_name, wait_until  # noqa: E402
-from sweep import SLOW_S, SPEC, Sweep  # noqa: E402
+from sweep import SLOW_S, SPEC, run_tests  # noqa: E402
 
 # One case of eight configurations of "plain" and as many of "local".
 ONE_CASE = ("-s", "POINTS=5", "--size", "N=65536", "--samples", "3")
@@ -237,15 +237,5 @@ TESTS = (both_sides_in_pairs, visits_stand_side_by_side, one_slower_under_drift,
          rows_and_digests, cold_on_both_sides, to_stdout, wrong_usage)
 
 
-def main():
-    options = harness.arguments(__doc__)
-    report = harness.Report(options.only)
-    with harness.Folder(options.keep) as folder:
-        for function in TESTS:
-            name = function.__name__
-            report.run(name, lambda function=function, name=name: function(Sweep(options, folder, name)))
-    return report.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(__doc__, TESTS))

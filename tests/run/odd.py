@@ -18,7 +18,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness  # noqa: E402
 from harness import expect, load_results, outcome, row_name, wait_until  # noqa: E402
-from sweep import SLOW_S, SPEC, Sweep  # noqa: E402
+from sweep import SLOW_S, SPEC, run_tests  # noqa: E402
 
 SMALL = ("--quick", "-s", "TX=32", "-s", "TY=8", "-s", "POINTS=5")
 
@@ -342,15 +342,5 @@ TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_dev
          a_sentinel_that_cannot_be_timed, digests_and_dead_axes, cold_caches)
 
 
-def main():
-    options = harness.arguments(__doc__)
-    report = harness.Report(options.only)
-    with harness.Folder(options.keep) as folder:
-        for function in TESTS:
-            name = function.__name__
-            report.run(name, lambda function=function, name=name: function(Sweep(options, folder, name)))
-    return report.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(__doc__, TESTS))
