@@ -60,7 +60,7 @@ static cJSON *make_sides(const struct sweep *s)
         ts_json_add_string(side, "options", i == 1 && o->options_b ? o->options_b : "");
         if (i == 0 || !s->own_workers)
             continue;
-        cJSON *env = ts_json_add_array(side, "env");
+        cJSON *env = o->b.assigned_count > 0 ? ts_json_add_array(side, "env") : NULL;
         for (size_t v = 0; v < o->b.assigned_count; v++) {
             const char *entry = o->b.assigned[v];
             char *shown = ts_printf(

@@ -36,7 +36,8 @@ static const struct ts_cli cli = {
     .about =
         "Is B slower than A? Proves every configuration of both sides, then times them in one run: "
         "the visits to both sides of a configuration stand next to each other, in random order, "
-        "each pair in fresh processes. So what comes over the machine meets both, and the ratio "
+        "every round of them in a fresh process. So what comes over the machine meets both, and "
+        "the ratio "
         "within a pair of visits tells more than two runs can. Configurations are paired by case, "
         "variant and parameters; the names of the benchmarks may differ. Judges and prints as "
         "'compare' does, which says it again from the results file: 'compare FILE'.\n\n"
@@ -82,23 +83,16 @@ static void finish(struct ab_options *o, const struct ts_cli_args *args)
     o->judging.verbose = sweep->verbose;
 }
 
-/* What was measured, judged; status: of the run. One that was interrupted says what it has. */
-static int judge(struct ab_options *o, struct ts_results *results, int status, struct ts_err *err)
+/* What was measured, judged. */
+static int judge(struct ab_options *o, struct ts_results *results, struct ts_err *err)
 {
     const char *output = o->run.sweep.output ? o->run.sweep.output : o->run.sweep.resume;
-    bool interrupted = status != TS_EXIT_OK && status != TS_EXIT_FINDING;
-    struct ts_err why = {0};
     struct ts_compare *compare =
-        ts_compare_open_ab(&o->judging.compare, results, output ? output : "ab", &why);
-    if (!compare && !interrupted) {
-        *err = why;
+        ts_compare_open_ab(&o->judging.compare, results, output ? output : "ab", err);
+    if (!compare)
         return -1;
-    }
-    if (compare)
-        ts_compare_print(compare, &o->judging,
-                         output && strcmp(output, "-") == 0 ? stderr : stdout);
-    if (compare && !interrupted)
-        status = ts_compare_exit_status(compare);
+    ts_compare_print(compare, &o->judging, output && strcmp(output, "-") == 0 ? stderr : stdout);
+    int status = ts_compare_exit_status(compare);
     ts_compare_free(compare);
     return status;
 }
@@ -110,8 +104,9 @@ static int measure(struct ab_options *o, const struct ts_cli_args *args, struct 
         return -1;
     finish(o, args);
     int status = ts_sweep_run(&o->run.sweep, &results, err);
-    if (status >= 0 && results.run_count > 0)
-        return judge(o, &results, status, err);
+    /* A half is no answer yet; `compare FILE` tells what there is. */
+    if (status == TS_EXIT_OK || status == TS_EXIT_FINDING)
+        return judge(o, &results, err);
     ts_results_free(&results);
     return status;
 }
