@@ -78,7 +78,8 @@ static int find_device(struct work *w, struct ts_err *err)
 {
     struct ts_device_list list = {0};
     char *log = ts_path_join(w->folder, "devices"), *command = ts_check_command(TS_PASS_RACES, log);
-    int result = ts_devices_list(&list, command, w->c->options->timeout_ns, false, err);
+    const struct ts_launcher launcher = {.command = command};
+    int result = ts_devices_list(&list, &launcher, w->c->options->timeout_ns, false, err);
 
     unlink(log);
     if (result == 0 && strcmp(list.devices[0].platform_name, "Oclgrind") != 0)

@@ -362,12 +362,14 @@ int ts_check_watch(struct ts_checking *c, const struct ts_device *device, const 
 {
     const struct ts_check_options *o = c->options;
     struct work w = {.c = c, .device = device, .folder = folder};
-    int result;
+    const struct ts_launcher itself = {0};
+    int ordinal = 0, result;
 
     w.end_ns = o->budget_ns > 0 ? ts_now_ns() + o->budget_ns : INT64_MAX;
     w.watcher_count = watcher_count(c);
     w.watchers = ts_alloc(w.watcher_count, sizeof(*w.watchers));
-    w.crew = ts_crew_open(NULL, o->timeout_ns > 0 ? o->timeout_ns : DEFAULT_TIMEOUT_NS, 0);
+    w.crew =
+        ts_crew_open(&itself, o->timeout_ns > 0 ? o->timeout_ns : DEFAULT_TIMEOUT_NS, &ordinal);
     ts_crew_use_device(w.crew, device);
     w.progress = ts_progress_open(o->quiet);
     ts_progress_phase(w.progress, "check", (int64_t)(c->row_count * TS_PASS_COUNT));

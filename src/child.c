@@ -117,8 +117,34 @@ static void expect_children(void)
     }
 }
 
+static bool is_assigned(const char *entry, char *const *assigned, size_t count)
+{
+    const char *equals = strchr(entry, '=');
+    size_t length = equals ? (size_t)(equals - entry) + 1 : 0;
+    for (size_t i = 0; i < count; i++)
+        if (length > 0 && strncmp(assigned[i], entry, length) == 0)
+            return true;
+    return false;
+}
+
+/* Our environment with the assignments; the entries are borrowed, free() the list. */
+static char **environment_with(char *const *assigned, size_t count)
+{
+    size_t ours = 0, used = 0;
+    while (environ[ours])
+        ours++;
+    char **list = ts_alloc(ours + count + 1, sizeof(char *));
+    for (size_t i = 0; i < ours; i++)
+        if (!is_assigned(environ[i], assigned, count))
+            list[used++] = environ[i];
+    for (size_t i = 0; i < count; i++)
+        list[used++] = assigned[i];
+    return list;
+}
+
 /* stdio: what becomes the new program's descriptors 0, 1, 2. Returns 0 or the system's error. */
-static int spawn(pid_t *pid, const char *const *argv, const int stdio[3], bool own_group)
+static int spawn(pid_t *pid, const char *const *argv, char *const *environment, const int stdio[3],
+                 bool own_group)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -135,22 +161,26 @@ static int spawn(pid_t *pid, const char *const *argv, const int stdio[3], bool o
             failed = posix_spawn_file_actions_adddup2(&actions, stdio[i], i);
     if (!failed) /* argv is not written to: the interface is older than const */
         failed = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv,
-                              environ);
+                              environment);
     posix_spawnattr_destroy(&attributes);
 out:
     posix_spawn_file_actions_destroy(&actions);
     return failed;
 }
 
-struct ts_child *ts_child_open(const char *const *argv, struct ts_err *err)
+struct ts_child *ts_child_open(const char *const *argv, char *const *assigned, size_t count,
+                               struct ts_err *err)
 {
+    char **environment = environment_with(assigned, count);
     int in[2] = {-1, -1}, out[2] = {-1, -1}, talk[2] = {-1, -1}, failed = 0;
     struct ts_child *child = ts_alloc(1, sizeof(*child));
     ts_signals_ignore_pipe();
     if (open_pipe(in, 1) != 0 || open_pipe(out, 0) != 0 || open_pipe(talk, 0) != 0)
         failed = errno;
     if (!failed)
-        failed = spawn(&child->pid, argv, (const int[3]){in[0], out[1], talk[1]}, true);
+        failed =
+            spawn(&child->pid, argv, environment, (const int[3]){in[0], out[1], talk[1]}, true);
+    free(environment);
     close_fd(&in[0]);
     close_fd(&out[1]);
     close_fd(&talk[1]);
@@ -570,7 +600,8 @@ int ts_child_shell(const char *command, bool to_the_end)
     bool own_group = !holds_terminal();
     int begun = ts_signal_count(); /* one that comes before the shell does is passed on, too */
     pid_t pid;
-    if (spawn(&pid, argv, (const int[3]){STDIN_FILENO, STDERR_FILENO, STDERR_FILENO}, own_group))
+    if (spawn(&pid, argv, environ, (const int[3]){STDIN_FILENO, STDERR_FILENO, STDERR_FILENO},
+              own_group))
         return -1;
     int status = wait_for_shell(pid, own_group ? -pid : pid, begun, to_the_end);
     if (status == -1)

@@ -11,8 +11,10 @@
 
 struct ts_child; /* opaque */
 
-/* argv[0] is looked up in PATH; exit status 4 when it cannot be started. */
-struct ts_child *ts_child_open(const char *const *argv, struct ts_err *err);
+/* argv[0] is looked up in PATH; exit status 4 when it cannot be started. assigned: count
+ * "NAME=VALUE" that its environment has besides or instead of ours. */
+struct ts_child *ts_child_open(const char *const *argv, char *const *assigned, size_t count,
+                               struct ts_err *err);
 /* Ends it the hard way (SIGKILL to the group), reaps, closes. Accepts NULL. */
 void ts_child_close(struct ts_child *child);
 /* Closes its stdin (a worker then ends by itself), waits up to grace_ms, then ts_child_close. */

@@ -174,7 +174,8 @@ static int load_rows(struct ts_row_filter *filter, const char *path, const char 
                           "does: compare --format json); \"best\" and \"failed\" can be chosen "
                           "from it",
                           path);
-    if (ts_results_load(&filter->results, path, err) < 0)
+    if (ts_results_load(&filter->results, path, err) < 0 ||
+        ts_results_split(&filter->results, err) < 0)
         return -1;
     return choose_rows(filter, path, which, which, err);
 }

@@ -68,8 +68,10 @@ static int no_such(struct ts_spec *const *specs, size_t count, const char *optio
     const char *near = ts_nearest(name, known, known_count);
     struct ts_text text = {0};
 
-    for (size_t i = 0; i < count; i++)
-        ts_text_printf(&text, "%s%s", i > 0 ? ", " : "", specs[i]->name);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(specs[i]->name, specs[i - 1]->name) != 0) /* `ab` may have one twice */
+            ts_text_printf(&text, "%s%s", i > 0 ? ", " : "", specs[i]->name);
+    }
     ts_err_set(err, TS_EXIT_USAGE, "%s %s: no such %s in %s%s%s%s", option, name, what, text.text,
                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     ts_text_free(&text);

@@ -24,6 +24,41 @@ struct parse {
     struct ts_err *err;
 };
 
+/* ---- the command's options: its own, then those of its parts ---- */
+
+static const struct ts_option *option_at(const struct ts_cli *cli, size_t i)
+{
+    if (i < cli->option_count)
+        return &cli->options[i];
+    i -= cli->option_count;
+    for (size_t p = 0; p < TS_COUNT(cli->parts) && cli->parts[p].table; p++) {
+        if (i < cli->parts[p].table->count)
+            return &cli->parts[p].table->options[i];
+        i -= cli->parts[p].table->count;
+    }
+    return NULL;
+}
+
+static size_t count_options(const struct ts_cli *cli)
+{
+    size_t count = cli->option_count;
+    for (size_t p = 0; p < TS_COUNT(cli->parts) && cli->parts[p].table; p++)
+        count += cli->parts[p].table->count;
+    return count;
+}
+
+/* Where the option's offset counts from. */
+static size_t base_of(const struct ts_cli *cli, const struct ts_option *o)
+{
+    for (size_t p = 0; p < TS_COUNT(cli->parts) && cli->parts[p].table; p++)
+        for (size_t i = 0; i < cli->parts[p].table->count; i++)
+            if (&cli->parts[p].table->options[i] == o)
+                return cli->parts[p].base;
+    return 0;
+}
+
+/* ---- parsing ---- */
+
 static bool takes_value(const struct ts_option *o)
 {
     return o->kind != TS_OPTION_FLAG && o->kind != TS_OPTION_COUNT;
@@ -36,7 +71,7 @@ static void *field(void *target, size_t offset)
 
 static int apply(struct parse *p, const struct ts_option *o, char *value)
 {
-    void *at = field(p->target, o->offset);
+    void *target = field(p->target, base_of(p->cli, o)), *at = field(target, o->offset);
     bool any = o->low == 0 && o->high == 0;
     int64_t low = any ? 1 : o->low, high = any ? INT64_MAX : o->high, number;
     switch (o->kind) {
@@ -68,7 +103,7 @@ static int apply(struct parse *p, const struct ts_option *o, char *value)
             return ts_err_set(p->err, TS_EXIT_USAGE,
                               "expected a whole number from 0 to 2^64-1, got \"%s\"", value);
         *(uint64_t *)at = seed;
-        *(bool *)field(p->target, o->also) = true;
+        *(bool *)field(target, o->also) = true;
         return 0;
     }
     case TS_OPTION_DURATION:
@@ -80,18 +115,17 @@ static int apply(struct parse *p, const struct ts_option *o, char *value)
         *(int64_t *)at = number;
         return 0;
     case TS_OPTION_CALL:
-        return o->call(p->target, value, p->err);
+        return o->call(target, value, p->err);
     }
     return 0;
 }
 
 static const struct ts_option *by_name(const struct ts_cli *cli, const char *name, size_t length)
 {
-    for (size_t i = 0; i < cli->option_count; i++) {
-        const char *known = cli->options[i].name;
-        if (!strncmp(known, name, length) && !known[length])
-            return &cli->options[i];
-    }
+    const struct ts_option *o;
+    for (size_t i = 0; (o = option_at(cli, i)); i++)
+        if (!strncmp(o->name, name, length) && !o->name[length])
+            return o;
     return length == strlen(help_option.name) && !strncmp(name, help_option.name, length)
                ? &help_option
                : NULL;
@@ -99,26 +133,28 @@ static const struct ts_option *by_name(const struct ts_cli *cli, const char *nam
 
 static const struct ts_option *by_letter(const struct ts_cli *cli, char letter)
 {
-    for (size_t i = 0; i < cli->option_count; i++)
-        if (cli->options[i].letter == letter)
-            return &cli->options[i];
+    const struct ts_option *o;
+    for (size_t i = 0; (o = option_at(cli, i)); i++)
+        if (o->letter == letter)
+            return o;
     return letter == help_option.letter ? &help_option : NULL;
 }
 
 static int unknown_name(struct parse *p, const char *name, size_t length)
 {
-    const char **known = ts_alloc(p->cli->option_count + 1, sizeof(*known));
-    char **dashed = ts_alloc(p->cli->option_count + 1, sizeof(*dashed));
-    for (size_t i = 0; i <= p->cli->option_count; i++) {
-        const struct ts_option *o = i ? &p->cli->options[i - 1] : &help_option;
+    size_t count = count_options(p->cli) + 1;
+    const char **known = ts_alloc(count, sizeof(*known));
+    char **dashed = ts_alloc(count, sizeof(*dashed));
+    for (size_t i = 0; i < count; i++) {
+        const struct ts_option *o = i ? option_at(p->cli, i - 1) : &help_option;
         known[i] = dashed[i] = ts_printf("--%s", o->name);
     }
     char *word = ts_printf("--%.*s", (int)length, name);
     struct ts_text text = {0};
     ts_text_printf(&text, "unknown option %s", word);
-    ts_nearest_add(word, known, p->cli->option_count + 1, &text);
+    ts_nearest_add(word, known, count, &text);
     ts_err_set(p->err, TS_EXIT_USAGE, "%s", text.text);
-    for (size_t i = 0; i <= p->cli->option_count; i++)
+    for (size_t i = 0; i < count; i++)
         free(dashed[i]);
     free(dashed);
     free(known);
@@ -247,6 +283,17 @@ void ts_cli_list_free(struct ts_cli_list *list)
     *list = (struct ts_cli_list){0};
 }
 
+int ts_cli_list_add_pair(struct ts_cli_list *list, const char *word, const char *expected,
+                         struct ts_err *err)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals || equals == word)
+        return ts_err_set(err, TS_EXIT_USAGE, "expected %s, got \"%s\"", expected, word);
+    TS_GROW(list->items, list->count, list->capacity);
+    list->items[list->count++] = (char *)(uintptr_t)word;
+    return 0;
+}
+
 static void help_row(struct ts_text *out, const struct ts_option *o)
 {
     size_t begin = out->length;
@@ -272,8 +319,8 @@ void ts_cli_help(const struct ts_cli *cli, struct ts_text *out)
                    cli->usage);
     ts_wrap(out, cli->about, 0, 0, HELP_WIDTH);
     ts_text_puts(out, "\n\nOptions:\n");
-    for (size_t i = 0; i < cli->option_count; i++)
-        help_row(out, &cli->options[i]);
+    for (size_t i = 0; i < count_options(cli); i++)
+        help_row(out, option_at(cli, i));
     help_row(out, &help_option);
 }
 

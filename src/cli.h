@@ -41,14 +41,28 @@ struct ts_option {
     const char *help;
 };
 
+/* A table that several commands have. */
+struct ts_option_table {
+    const struct ts_option *options;
+    size_t count;
+};
+
+/* Such a table in a command: its offsets count from `base` in the target, which is what its calls
+ * get, too. */
+struct ts_option_part {
+    const struct ts_option_table *table;
+    size_t base;
+};
+
 struct ts_cli {
     const char *command; /* "run" */
     const char *usage;   /* what follows the command: "[OPTION]... [SPEC]..." */
     const char *about;   /* paragraphs, wrapped by the printer; newlines are kept */
     const struct ts_option *options;
     size_t option_count;
-    size_t min_args, max_args; /* number of arguments admitted; SIZE_MAX: no limit */
-    const char *arg_name;      /* for "expected at least one RESULTS" */
+    struct ts_option_part parts[2]; /* more options; table NULL: none */
+    size_t min_args, max_args;      /* number of arguments admitted; SIZE_MAX: no limit */
+    const char *arg_name;           /* for "expected at least one RESULTS" */
 };
 
 /* The arguments that are no options, in order; items points into argv, which is reordered. */
@@ -64,6 +78,10 @@ struct ts_cli_args {
 int ts_cli_parse(const struct ts_cli *cli, int argc, char **argv, void *target,
                  struct ts_cli_args *args, struct ts_err *err);
 void ts_cli_list_free(struct ts_cli_list *list);
+/* For TS_OPTION_CALL: appends a word that is "NAME=VALUE" (expected: how it is called in the
+ * message); borrowed. */
+int ts_cli_list_add_pair(struct ts_cli_list *list, const char *word, const char *expected,
+                         struct ts_err *err);
 
 /* The help text of a command. */
 void ts_cli_help(const struct ts_cli *cli, struct ts_text *out);

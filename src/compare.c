@@ -42,6 +42,13 @@ int ts_fail_on_parse(const char *words, unsigned *bits, struct ts_err *err)
 
 /* ---- loading ---- */
 
+static void add_run(struct ts_compare *compare, enum ts_side side, const char *file, size_t index)
+{
+    compare->runs = ts_realloc(compare->runs, compare->run_count + 1, sizeof(*compare->runs));
+    compare->runs[compare->run_count++] =
+        (struct ts_compare_run){.file = file, .side = side, .in_group = index};
+}
+
 static int load_side(struct ts_compare *compare, enum ts_side side, struct ts_err *err)
 {
     const struct ts_compare_options *o = &compare->options;
@@ -50,11 +57,14 @@ static int load_side(struct ts_compare *compare, enum ts_side side, struct ts_er
         size_t before = results->run_count;
         if (ts_results_load(results, o->files[side][i], err) != 0)
             return -1;
-        compare->runs = ts_realloc(compare->runs, compare->run_count + results->run_count - before,
-                                   sizeof(*compare->runs));
-        for (size_t r = before; r < results->run_count; r++)
-            compare->runs[compare->run_count++] =
-                (struct ts_compare_run){.file = o->files[side][i], .side = side, .in_group = r};
+        for (size_t r = before; r < results->run_count; r++) {
+            if (ts_run_has_sides(&results->runs[r]))
+                return ts_err_set(err, TS_EXIT_USAGE,
+                                  "%s: holds both sides of `tilesweep ab`, which are compared with "
+                                  "each other: tilesweep compare %s, without other files",
+                                  o->files[side][i], o->files[side][i]);
+            add_run(compare, side, o->files[side][i], r);
+        }
     }
     if (results->run_count == 0)
         return ts_err_set(err, TS_EXIT_USAGE, "%s: expected at least one run, it has none",
@@ -62,15 +72,55 @@ static int load_side(struct ts_compare *compare, enum ts_side side, struct ts_er
     return 0;
 }
 
-static int load(struct ts_compare *compare, struct ts_err *err)
+/* What `ab` measured, a side each. */
+static int take_ab(struct ts_compare *compare, struct ts_results *both, const char *file,
+                   struct ts_err *err)
 {
-    if (load_side(compare, TS_BASE, err) != 0 || load_side(compare, TS_NEW, err) != 0)
-        return -1;
-    for (size_t i = 0; i < compare->run_count; i++) { /* results no longer move */
+    compare->paired = true;
+    if (both->run_count == 0)
+        return ts_err_set(err, TS_EXIT_USAGE, "%s: expected at least one run, it has none", file);
+    for (size_t r = 0; r < both->run_count; r++) {
+        struct ts_run half[2];
+        if (!ts_run_has_sides(&both->runs[r]))
+            return ts_err_set(
+                err, TS_EXIT_USAGE,
+                "%s: runs[%zu]: expected the two sides of `tilesweep ab`, or a second "
+                "results file to compare it with",
+                file, r);
+        if (ts_run_split(&both->runs[r], half, err) != 0)
+            return -1;
+        for (int s = TS_BASE; s <= TS_NEW; s++) {
+            *ts_results_add(&compare->results[s]) = half[s];
+            add_run(compare, (enum ts_side)s, file, r);
+        }
+    }
+    return 0;
+}
+
+/* measured: by `ab`, in hand; NULL: the files are loaded. */
+static int load(struct ts_compare *compare, struct ts_results *measured, const char *file,
+                struct ts_err *err)
+{
+    const struct ts_compare_options *o = &compare->options;
+    struct ts_results both = {0};
+    int result;
+    if (measured) {
+        result = take_ab(compare, measured, file, err);
+    } else if (o->file_count[TS_NEW] == 0) {
+        result = ts_results_load(&both, o->files[TS_BASE][0], err);
+        if (result == 0)
+            result = take_ab(compare, &both, o->files[TS_BASE][0], err);
+        ts_results_free(&both);
+    } else {
+        result = load_side(compare, TS_BASE, err);
+        if (result == 0)
+            result = load_side(compare, TS_NEW, err);
+    }
+    for (size_t i = 0; i < compare->run_count && result == 0; i++) { /* results no longer move */
         struct ts_compare_run *run = &compare->runs[i];
         run->run = &compare->results[run->side].runs[run->in_group];
     }
-    return 0;
+    return result;
 }
 
 /* ---- devices ---- */
@@ -107,11 +157,12 @@ static bool is_partial(const struct ts_run *run)
            ts_json_string(run->options, "rows_which", NULL);
 }
 
-/* With --across-devices the only device of one side meets the only one of the other. */
+/* With --across-devices, and of `ab`, the only device of one side meets the only one of the other.
+ */
 static void group_runs(struct ts_compare *compare)
 {
-    bool across = compare->options.across_devices && kinds_on(compare, TS_BASE) == 1 &&
-                  kinds_on(compare, TS_NEW) == 1;
+    bool across = (compare->options.across_devices || compare->paired) &&
+                  kinds_on(compare, TS_BASE) == 1 && kinds_on(compare, TS_NEW) == 1;
     compare->devices = ts_alloc(compare->run_count, sizeof(*compare->devices));
     for (size_t i = 0; i < compare->run_count; i++) {
         struct ts_compare_run *run = &compare->runs[i];
@@ -177,9 +228,11 @@ static int refuse_rows(const struct ts_compare *compare, struct ts_err *err)
                 ts_row_key(&compare->rows[i].side[s]->row, &example[s]);
         }
     ts_err_set(err, TS_EXIT_USAGE,
-               "no configuration in common: BASE has %zu, such as \"%s\"; NEW has %zu, such as "
+               "no configuration in common: %s has %zu, such as \"%s\"; %s has %zu, such as "
                "\"%s\"; expected the same benchmark, size, problem, variant and parameters",
-               rows[TS_BASE], rows[TS_BASE] ? example[TS_BASE].text : "none", rows[TS_NEW],
+               ts_compare_side_name(compare, TS_BASE), rows[TS_BASE],
+               rows[TS_BASE] ? example[TS_BASE].text : "none",
+               ts_compare_side_name(compare, TS_NEW), rows[TS_NEW],
                rows[TS_NEW] ? example[TS_NEW].text : "none");
     ts_text_free(&example[TS_BASE]);
     ts_text_free(&example[TS_NEW]);
@@ -252,14 +305,15 @@ static void day_of(const struct ts_compare *compare, char day[11])
     memcpy(day, newest, strlen(newest) < 10 ? strlen(newest) : 10);
 }
 
-static int run(struct ts_compare *compare, struct ts_err *err)
+static int run(struct ts_compare *compare, struct ts_results *measured, const char *file,
+               struct ts_err *err)
 {
     const struct ts_compare_options *o = &compare->options;
     char day[11];
     if (o->waivers &&
         ts_waivers_load(&compare->waivers, &compare->waiver_count, o->waivers, err) != 0)
         return -1;
-    if (load(compare, err) != 0)
+    if (load(compare, measured, file, err) != 0)
         return -1;
     group_runs(compare);
     ts_compare_pair_rows(compare);
@@ -278,14 +332,30 @@ static int run(struct ts_compare *compare, struct ts_err *err)
     return 0;
 }
 
-struct ts_compare *ts_compare_open(const struct ts_compare_options *options, struct ts_err *err)
+static struct ts_compare *open_compare(const struct ts_compare_options *options,
+                                       struct ts_results *measured, const char *file,
+                                       struct ts_err *err)
 {
     struct ts_compare *compare = ts_alloc(1, sizeof(*compare));
     compare->options = *options;
-    if (run(compare, err) == 0)
+    if (run(compare, measured, file, err) == 0)
         return compare;
     ts_compare_free(compare);
     return NULL;
+}
+
+struct ts_compare *ts_compare_open(const struct ts_compare_options *options, struct ts_err *err)
+{
+    return open_compare(options, NULL, NULL, err);
+}
+
+struct ts_compare *ts_compare_open_ab(const struct ts_compare_options *options,
+                                      struct ts_results *results, const char *file,
+                                      struct ts_err *err)
+{
+    struct ts_compare *compare = open_compare(options, results, file, err);
+    ts_results_free(results);
+    return compare;
 }
 
 static void free_half(struct ts_compare_half *half)
@@ -310,6 +380,10 @@ void ts_compare_free(struct ts_compare *compare)
         return;
     for (size_t i = 0; i < compare->half_count; i++)
         free_half(&compare->halves[i]);
+    for (size_t i = 0; i < compare->row_count; i++) {
+        free(compare->rows[i].pairs);
+        free(compare->rows[i].pair_clusters);
+    }
     for (size_t i = 0; i < compare->case_count; i++)
         free_case(&compare->cases[i]);
     for (size_t i = 0; i < compare->difference_count; i++) {

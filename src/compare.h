@@ -8,7 +8,7 @@
 #ifndef TS_COMPARE_H
 #define TS_COMPARE_H
 
-#include "json.h"
+#include "store.h"
 
 enum ts_gate { TS_GATE_BEST, TS_GATE_DEPLOYED, TS_GATE_ALL };
 extern const char *const ts_gate_names[3];
@@ -24,7 +24,9 @@ enum ts_fail_on {
 int ts_fail_on_parse(const char *words, unsigned *bits, struct ts_err *err);
 
 struct ts_compare_options {
-    char *const *files[2]; /* results files of BASE and of NEW, at least one each */
+    /* Results files of BASE and of NEW, at least one each; or of BASE one of `ab` alone, whose
+     * sides are compared by pairs of visits. */
+    char *const *files[2];
     size_t file_count[2];
     enum ts_gate gate;
     const char *deployed; /* file naming the deployed configurations; needed by TS_GATE_DEPLOYED */
@@ -39,6 +41,11 @@ struct ts_compare;
 
 /* Loads and compares. NULL with exit status 2: a bad file, nothing in common. */
 struct ts_compare *ts_compare_open(const struct ts_compare_options *options, struct ts_err *err);
+/* Compares the sides of what `ab` measured; results are taken, also on failure; file: their name.
+ */
+struct ts_compare *ts_compare_open_ab(const struct ts_compare_options *options,
+                                      struct ts_results *results, const char *file,
+                                      struct ts_err *err);
 void ts_compare_free(struct ts_compare *compare); /* accepts NULL */
 
 /* TS_EXIT_OK or TS_EXIT_FINDING. */

@@ -62,20 +62,20 @@ static struct ts_compare_row *row_of(const struct ts_compare *compare,
 
 static const struct {
     unsigned bit;
-    const char *words;
+    const char *words, *ab_words;
 } gated_words[] = {
-    {TS_GATED_BEST_BASE, "best of its case in BASE"},
-    {TS_GATED_BEST_NEW, "best of its case in NEW"},
-    {TS_GATED_BASELINE, "baseline of its case"},
-    {TS_GATED_DEPLOYED, "deployed"},
-    {TS_GATED_ALL, "--gate all"},
+    {TS_GATED_BEST_BASE, "best of its case in BASE", "best of its case in A"},
+    {TS_GATED_BEST_NEW, "best of its case in NEW", "best of its case in B"},
+    {TS_GATED_BASELINE, "baseline of its case", "baseline of its case"},
+    {TS_GATED_DEPLOYED, "deployed", "deployed"},
+    {TS_GATED_ALL, "--gate all", "--gate all"},
 };
 
-const char *ts_gated_words(unsigned gated)
+const char *ts_gated_words(unsigned gated, bool ab)
 {
     for (size_t i = 0; i < TS_COUNT(gated_words); i++)
         if (gated & gated_words[i].bit)
-            return gated_words[i].words;
+            return ab ? gated_words[i].ab_words : gated_words[i].words;
     return "";
 }
 
@@ -179,6 +179,9 @@ static double best_ratio(const struct ts_compare *compare, const struct ts_compa
     const struct ts_judge_group *group = &compare->devices[c->device].group;
     if (!c->best[TS_BASE] || !c->best[TS_NEW])
         return NAN;
+    /* Of `ab`, the same one is best compared by its pairs of visits. */
+    if (compare->paired && c->best[TS_BASE] == c->best[TS_NEW] && c->best[TS_NEW]->judged)
+        return c->best[TS_NEW]->judged->ratio.mid;
     double ratio = ts_compare_time_ns(c->best[TS_NEW]->side[TS_NEW]) /
                    ts_compare_time_ns(c->best[TS_BASE]->side[TS_BASE]);
     return group->shift_taken_out ? ratio / exp(group->shift) : ratio;
@@ -226,7 +229,8 @@ static const char *staging_words(enum ts_pays base, enum ts_pays fresh)
     return base == TS_PAYS_UNKNOWN || fresh == TS_PAYS_UNKNOWN ? NULL : words[base][fresh];
 }
 
-static void add_best_words(const struct ts_compare_case *c, struct ts_text *out)
+static void add_best_words(const struct ts_compare *compare, const struct ts_compare_case *c,
+                           struct ts_text *out)
 {
     static const char *const words[TS_OUTCOME_COUNT] = {
         [TS_OUT_SLOWER] = "the best configuration got slower",
@@ -236,7 +240,8 @@ static void add_best_words(const struct ts_compare_case *c, struct ts_text *out)
         [TS_OUT_NOT_MEASURED] = "the best was not measured on both sides",
     };
     if (c->outcome == TS_OUT_SAME && is_lost(c->best[TS_BASE]->outcome))
-        ts_text_printf(out, "the best of BASE is %s, and another makes up for it",
+        ts_text_printf(out, "the best of %s is %s, and another makes up for it",
+                       ts_compare_side_name(compare, TS_BASE),
                        ts_outcome_kinds[c->best[TS_BASE]->outcome].name);
     else
         ts_text_puts(out, words[c->outcome]);
@@ -276,7 +281,7 @@ static void judge_case(struct ts_compare *compare, struct ts_compare_case *c)
     c->other_best = c->best[TS_BASE] && c->best[TS_NEW] && c->best[TS_BASE] != c->best[TS_NEW] &&
                     !is_tied(compare, c, TS_BASE, c->best[TS_NEW]) &&
                     !is_tied(compare, c, TS_NEW, c->best[TS_BASE]);
-    add_best_words(c, &words);
+    add_best_words(compare, c, &words);
     const char *staging = staging_words(c->verdict[TS_BASE].pays, c->verdict[TS_NEW].pays);
     if (staging && c->side_count[TS_BASE] > 0 && c->side_count[TS_NEW] > 0)
         ts_text_printf(&words, "; %s", staging);

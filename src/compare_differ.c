@@ -78,6 +78,7 @@ static const struct {
      offsetof(struct ts_run, options),
      {"specs", "devices", "anonymous", "budget_ns", "rows_file", "rows_which"}},
     {"environment", offsetof(struct ts_run, environment), {NULL}},
+    {"side's", offsetof(struct ts_run, sides), {"measured"}},
 };
 
 static void add(struct ts_compare *compare, const char *what, const struct ts_text text[2])

@@ -257,7 +257,7 @@ static void add_change(const struct ts_history *history, size_t i, struct ts_tex
                    history->count);
     add_run(began(series, trend), out);
     if (fails(history, i))
-        ts_text_printf(out, "; counts: %s", ts_gated_words(series->row->gated));
+        ts_text_printf(out, "; counts: %s", ts_gated_words(series->row->gated, false));
     else if (is_slower(trend))
         ts_text_puts(out, "; told only: not in the gate");
 }

@@ -138,6 +138,7 @@ static const char *const why_names[] = {
     [TS_WHY_SHIFT] = "shift",
     [TS_WHY_CLOCK] = "clock",
     [TS_WHY_WORK] = "work",
+    [TS_WHY_CACHE] = "cache",
     [TS_WHY_THRESHOLD] = "threshold",
 };
 
@@ -167,7 +168,7 @@ static void add_gated(cJSON *row, unsigned gated)
     cJSON *array = ts_json_add_array(row, "gated");
     for (unsigned bit = 1; bit <= TS_GATED_ALL; bit <<= 1)
         if (gated & bit)
-            ts_json_add_string(array, NULL, ts_gated_words(bit));
+            ts_json_add_string(array, NULL, ts_gated_words(bit, false));
 }
 
 void ts_compare_add_names(cJSON *object, const struct ts_row *names)

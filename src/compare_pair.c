@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compare_private.h"
+#include "pair.h"
 
 /* ---- the kinds of outcomes ---- */
 
@@ -24,7 +25,7 @@ const struct ts_outcome_kind ts_outcome_kinds[TS_OUTCOME_COUNT] = {
 /* What a side knows of a configuration. */
 enum state { ABSENT, TIMED, UNMEASURED, IMPOSSIBLE, FAILING, STATE_COUNT };
 
-/* [BASE][NEW]; timed on both sides is for the judge. */
+/* [BASE][NEW]; timed on both sides is for the judge, unless (`ab`) no pair of visits is whole. */
 static const enum ts_outcome outcome_table[STATE_COUNT][STATE_COUNT] = {
     [ABSENT] = {[ABSENT] = TS_OUT_SKIPPED,
                 [TIMED] = TS_OUT_APPEARED,
@@ -32,7 +33,7 @@ static const enum ts_outcome outcome_table[STATE_COUNT][STATE_COUNT] = {
                 [IMPOSSIBLE] = TS_OUT_SKIPPED,
                 [FAILING] = TS_OUT_FAILED},
     [TIMED] = {[ABSENT] = TS_OUT_VANISHED,
-               [TIMED] = TS_OUT_INCONCLUSIVE,
+               [TIMED] = TS_OUT_NOT_MEASURED,
                [UNMEASURED] = TS_OUT_NOT_MEASURED,
                [IMPOSSIBLE] = TS_OUT_VANISHED,
                [FAILING] = TS_OUT_FAILED},
@@ -254,18 +255,25 @@ static void take_visits(struct ts_compare_half *half, const struct ref *refs, si
     half->visits = ts_alloc(half->row.time.visit_count + 1, sizeof(*half->visits));
     for (size_t i = 0; i < count && half->row.status == TS_OK; i++) {
         const struct ts_row *row = refs[i].row;
-        size_t medians, swept = row->time.fresh_from > 0 ? row->time.fresh_from : SIZE_MAX;
+        size_t swept = row->time.fresh_from > 0 ? row->time.fresh_from : SIZE_MAX;
         for (size_t v = 0; v < row->time.visit_count; v++) {
             if ((v >= swept && !confirmed) || row->time.visits[v].count == 0)
                 continue;
-            struct ts_row one = {.time = {.visits = &row->time.visits[v], .visit_count = 1}};
-            double *median = ts_row_visit_medians(&one, 0, &medians);
-            half->visits[half->visit_count++] = (struct ts_judge_visit){
-                log(median[0]), refs[i].run->in_group, row->time.visits[v].worker};
-            free(median);
+            half->visits[half->visit_count++] =
+                (struct ts_judge_visit){log(ts_visit_median(&row->time.visits[v])),
+                                        refs[i].run->in_group, row->time.visits[v].worker};
         }
     }
     half->least_variance = tick_variance(refs, count, ts_compare_time_ns(half));
+}
+
+/* Of `ab`, which has one run a device. */
+static void take_pairs(struct ts_compare_row *row)
+{
+    const struct ts_row *a = &row->side[TS_BASE]->row, *b = &row->side[TS_NEW]->row;
+    row->pairs = ts_alloc(b->time.visit_count + 1, sizeof(*row->pairs));
+    if (a->status == TS_OK && b->status == TS_OK)
+        row->pair_count = ts_pair_ratios(a, b, row->pairs);
 }
 
 /* ---- the control ---- */
@@ -308,10 +316,13 @@ static bool same_compiler(const struct ts_run *a, const struct ts_run *b)
            environment_within(b->environment, a->environment);
 }
 
-/* Another device is no control, whatever it runs: how much faster it is, is the question. */
+/* Another device is no control, whatever it runs: how much faster it is, is the question. Nor are
+ * the sides of `ab` where B has workers of its own: what surrounds the code is then what is tried.
+ */
 static void find_control(struct ts_compare_row *row, const struct ref *refs, size_t count)
 {
-    row->same_binary = row->same_build = true;
+    const struct ts_run *last = refs[count - 1].run->run;
+    row->same_binary = row->same_build = !ts_json_get(last->sides, "measured");
     for (size_t i = 1; i < count; i++) {
         const struct ts_row *a = refs[0].row, *b = refs[i].row;
         bool geometry = same_geometry(&a->geometry, &b->geometry) &&
@@ -353,6 +364,8 @@ static void add_row(struct ts_compare *compare, const struct ref *refs, size_t c
         take_visits(row->side[TS_BASE], refs, base, confirmed);
     if (row->side[TS_NEW])
         take_visits(row->side[TS_NEW], refs + base, count - base, confirmed);
+    if (compare->paired && row->side[TS_BASE] && row->side[TS_NEW])
+        take_pairs(row);
     row->names = row->side[TS_NEW] ? &row->side[TS_NEW]->row : &row->side[TS_BASE]->row;
     row->device = refs[0].run->device;
     for (int s = TS_BASE; s <= TS_NEW; s++)
@@ -375,19 +388,22 @@ static bool has_processes(const struct ts_compare_half *half)
     return false;
 }
 
-static bool is_timed(const struct ts_compare_row *row)
+static bool is_timed(const struct ts_compare *compare, const struct ts_compare_row *row)
 {
-    return state_of(row, TS_BASE) == TIMED && state_of(row, TS_NEW) == TIMED;
+    return state_of(row, TS_BASE) == TIMED && state_of(row, TS_NEW) == TIMED &&
+           (!compare->paired || row->pair_count > 0);
 }
 
 static enum ts_level level_of(const struct ts_compare *compare, size_t device)
 {
     const struct ts_compare_device *d = &compare->devices[device];
+    if (compare->paired)
+        return TS_BY_PROCESS; /* of each, the median of its pairs */
     if (d->run_count[TS_BASE] > 1 || d->run_count[TS_NEW] > 1)
         return TS_BY_RUN;
     for (size_t i = 0; i < compare->row_count; i++) {
         const struct ts_compare_row *row = &compare->rows[i];
-        if (row->device == device && is_timed(row) &&
+        if (row->device == device && is_timed(compare, row) &&
             (has_processes(row->side[TS_BASE]) || has_processes(row->side[TS_NEW])))
             return TS_BY_PROCESS;
     }
@@ -399,10 +415,22 @@ static enum ts_why why_unlike(const struct ts_compare_row *row)
     const struct ts_row *base = &row->side[TS_BASE]->row, *fresh = &row->side[TS_NEW]->row;
     if (base->time.host_clock != fresh->time.host_clock)
         return TS_WHY_CLOCK;
+    if (base->time.cache != fresh->time.cache)
+        return TS_WHY_CACHE;
     return base->work.elements != fresh->work.elements && base->work.elements >= 0 &&
                    fresh->work.elements >= 0
                ? TS_WHY_WORK
                : TS_WHY_NONE;
+}
+
+/* The sides' clusters are kept to be told; what is judged are the ratios. */
+static void fill_paired(struct ts_judge_pair *pair, struct ts_compare_row *row)
+{
+    row->pair_clusters = ts_alloc(row->pair_count + 1, sizeof(*row->pair_clusters));
+    size_t count = ts_judge_fold(row->pairs, row->pair_count, TS_BY_PROCESS, row->pair_clusters);
+    pair->side[TS_BASE] = (struct ts_judge_side){NULL, 0};
+    pair->side[TS_NEW] = (struct ts_judge_side){row->pair_clusters, count};
+    pair->least_variance = row->side[TS_BASE]->least_variance + row->side[TS_NEW]->least_variance;
 }
 
 static void fill_pair(struct ts_judge_pair *pair, struct ts_compare_row *row, enum ts_level level)
@@ -412,6 +440,8 @@ static void fill_pair(struct ts_judge_pair *pair, struct ts_compare_row *row, en
         pair->side[s] = (struct ts_judge_side){row->side[s]->clusters, row->side[s]->cluster_count};
         pair->least_variance = fmax(pair->least_variance, row->side[s]->least_variance);
     }
+    if (row->pairs)
+        fill_paired(pair, row);
     pair->control = row->same_binary || row->same_build;
     pair->unlike = why_unlike(row);
     row->judged = pair;
@@ -424,9 +454,10 @@ static void fill_group(struct ts_compare *compare, size_t device, struct ts_judg
     d->group.pairs = pairs;
     d->group.run_count = d->run_count[TS_BASE] + d->run_count[TS_NEW];
     d->group.run_side = d->run_side;
+    d->group.paired = compare->paired;
     for (size_t i = 0; i < compare->row_count; i++) {
         struct ts_compare_row *row = &compare->rows[i];
-        if (row->device != device || !is_timed(row))
+        if (row->device != device || !is_timed(compare, row))
             continue;
         fill_pair(&pairs[d->group.count++], row, d->level);
         d->same_binary += row->same_binary;

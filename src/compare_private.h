@@ -41,8 +41,8 @@ enum ts_gated {
     TS_GATED_DEPLOYED = 1 << 3,
     TS_GATED_ALL = 1 << 4,
 };
-/* "best of its case in BASE", ...: of the lowest bit set; "" for 0. */
-const char *ts_gated_words(unsigned gated);
+/* "best of its case in BASE", ...: of the lowest bit set; "" for 0. ab: in A. */
+const char *ts_gated_words(unsigned gated, bool ab);
 
 /* ---- inputs ---- */
 
@@ -73,7 +73,10 @@ struct ts_compare_row {
     struct ts_compare_half *side[2]; /* NULL: no row */
     bool asked[2];                   /* side's runs were to have it */
     enum ts_outcome outcome;
-    struct ts_judge_pair *judged;   /* NULL: not timed on both sides */
+    struct ts_judge_pair *judged; /* NULL: not timed on both sides */
+    struct ts_judge_visit *pairs; /* of `ab`: log ratio within each pair of visits */
+    struct ts_cluster *pair_clusters;
+    size_t pair_count;
     bool same_binary, same_build;   /* why it is in the control */
     unsigned gated;                 /* enum ts_gated */
     const struct ts_waiver *waiver; /* applies and holds */
@@ -134,6 +137,7 @@ void ts_waivers_apply(struct ts_compare *compare, const char *day);
 
 struct ts_compare {
     struct ts_compare_options options;
+    bool paired; /* the sides of `ab` */
     struct ts_results results[2];
     struct ts_compare_run *runs;
     size_t run_count;
@@ -174,6 +178,8 @@ void ts_compare_judge_cases(struct ts_compare *compare);
 void ts_compare_find_differences(struct ts_compare *compare);
 
 /* compare_words.c: sentences that text and Markdown share; all append. */
+/* "BASE", "NEW"; of `ab` "A", "B". */
+const char *ts_compare_side_name(const struct ts_compare *compare, enum ts_side side);
 /* Indices of the rows that are told (or of all), worst first; free() them. */
 size_t *ts_compare_order(const struct ts_compare *compare, bool all, size_t *count);
 /* "laplacian POINTS=5 W=4096 H=4096" */

@@ -221,8 +221,9 @@ static void add_table(const struct ts_compare *compare, bool all, struct ts_text
     size_t count, *order = ts_compare_order(compare, all, &count);
     size_t shown = all || count <= ROWS_SHOWN ? count : ROWS_SHOWN;
     if (count > 0)
-        ts_text_puts(out,
-                     "\n| | configuration | NEW against BASE | |\n| --- | --- | --- | --- |\n");
+        ts_text_printf(out, "\n| | configuration | %s against %s | |\n| --- | --- | --- | --- |\n",
+                       ts_compare_side_name(compare, TS_NEW),
+                       ts_compare_side_name(compare, TS_BASE));
     for (size_t i = 0; i < shown; i++)
         add_table_row(compare, &compare->rows[order[i]], out);
     if (shown < count)

@@ -60,6 +60,12 @@ size_t *ts_compare_order(const struct ts_compare *compare, bool all, size_t *cou
 
 /* ---- a row ---- */
 
+const char *ts_compare_side_name(const struct ts_compare *compare, enum ts_side side)
+{
+    static const char *const names[2][2] = {{"BASE", "NEW"}, {"A", "B"}};
+    return names[compare->paired][side];
+}
+
 void ts_compare_row_name(const struct ts_compare *compare, const struct ts_compare_row *row,
                          struct ts_text *out)
 {
@@ -78,6 +84,7 @@ static const char *const why_words[] = {
     [TS_WHY_SHIFT] = "the machine moved too much to be trusted",
     [TS_WHY_CLOCK] = "an event clock against a host clock",
     [TS_WHY_WORK] = "a launch does another amount of work",
+    [TS_WHY_CACHE] = "a warm cache against a cold one",
     [TS_WHY_THRESHOLD] = "a change is shown, but not whether beyond the threshold",
 };
 
@@ -133,18 +140,17 @@ void ts_compare_row_words(const struct ts_compare *compare, const struct ts_comp
         add_judged(compare, row, out);
         return;
     }
-    ts_text_puts(out, "BASE ");
+    ts_text_printf(out, "%s ", ts_compare_side_name(compare, TS_BASE));
     add_half(row->side[TS_BASE], out);
-    ts_text_puts(out, "; NEW ");
+    ts_text_printf(out, "; %s ", ts_compare_side_name(compare, TS_NEW));
     add_half(row->side[TS_NEW], out);
 }
 
 void ts_compare_row_counts(const struct ts_compare *compare, const struct ts_compare_row *row,
                            struct ts_text *out)
 {
-    (void)compare;
     if (row->fails)
-        ts_text_printf(out, "counts: %s", ts_gated_words(row->gated));
+        ts_text_printf(out, "counts: %s", ts_gated_words(row->gated, compare->paired));
     else if (row->waiver && ts_outcome_kinds[row->outcome].bad)
         ts_text_printf(out, "waived until %s: %s", row->waiver->until, row->waiver->reason);
     else if (!row->gated && ts_outcome_kinds[row->outcome].bad)
@@ -182,7 +188,7 @@ static void add_runs(const struct ts_compare *compare, size_t device, enum ts_si
         if (!last || strcmp(run->run->started, last) > 0)
             last = run->run->started;
     }
-    ts_text_printf(out, "%s %zu run%s", side == TS_BASE ? "BASE" : "NEW", runs,
+    ts_text_printf(out, "%s %zu run%s", ts_compare_side_name(compare, side), runs,
                    runs == 1 ? "" : "s");
     if (first)
         ts_text_printf(out, ", %s%s%s", first, runs > 1 ? " to " : "", runs > 1 ? last : "");
@@ -195,6 +201,11 @@ void ts_compare_sides_words(const struct ts_compare *compare, size_t device, str
     ts_text_puts(out, base ? base->device.name : fresh->device.name);
     if (base && fresh && strcmp(base->device.name, fresh->device.name) != 0)
         ts_text_printf(out, " against %s", fresh->device.name);
+    if (compare->paired) {
+        ts_text_printf(out, " (A against B in one run, %s): %zu configurations timed in pairs",
+                       fresh->started, d->group.count);
+        return;
+    }
     ts_text_puts(out, " (");
     add_runs(compare, device, TS_BASE, out);
     ts_text_puts(out, "; ");
@@ -266,12 +277,13 @@ static void add_control(const struct ts_compare *compare, size_t device, struct 
         ts_text_puts(out, "none: too few configurations");
         return;
     }
-    if (!g->shift_taken_out) {
+    if (!g->shift_taken_out && g->control_count < TS_CONTROL_LEAST) {
         ts_text_puts(out, "none: fewer than 5 configurations have the same code on both sides. "
                           "The median configuration moved by ");
         add_shift(g->shift_low, g->shift, g->shift_high, out);
-        ts_text_puts(out, "; whether that is the code or the machine cannot be known, so it is "
-                          "not taken out");
+        ts_text_puts(out, g->paired ? "; the pairs of visits leave out what the machine did"
+                                    : "; whether that is the code or the machine cannot be known, "
+                                      "so it is not taken out");
         return;
     }
     add_control_rows(d, out);
@@ -283,7 +295,8 @@ static void add_control(const struct ts_compare *compare, size_t device, struct 
                        "inconclusive; measure again on a quiet machine",
                        100.0 * TS_SHIFT_LIMIT);
     else
-        ts_text_puts(out, ": that is the machine, and is taken out");
+        ts_text_puts(out, g->paired ? "; the pairs of visits leave out what the machine did"
+                                    : ": that is the machine, and is taken out");
     if (g->scale >= 1.05)
         ts_text_printf(out,
                        "; they spread %.1f times wider than their visits say, so every "
@@ -294,7 +307,8 @@ static void add_control(const struct ts_compare *compare, size_t device, struct 
 void ts_compare_control_words(const struct ts_compare *compare, size_t device, struct ts_text *out)
 {
     add_control(compare, device, out);
-    add_sentinel(compare, device, out);
+    if (!compare->paired) /* both sides have the same looks */
+        add_sentinel(compare, device, out);
 }
 
 static void add_weakest(const struct ts_compare *compare, struct ts_text *out)

@@ -40,18 +40,23 @@ struct ts_crew {
     int64_t timeout_ns;
     const struct ts_device *device;
     struct hand hands[TS_CREW_SEATS];
-    int next_ordinal;
+    char *const *assigned; /* of its workers' environment */
+    size_t assigned_count;
+    int *next_ordinal;
     int64_t last_id;
     int64_t looked_ns; /* the last look at the clock; 0: none yet */
 };
 
-struct ts_crew *ts_crew_open(const char *command, int64_t timeout_ns, int first_ordinal)
+struct ts_crew *ts_crew_open(const struct ts_launcher *launcher, int64_t timeout_ns,
+                             int *next_ordinal)
 {
     struct ts_crew *crew = ts_alloc(1, sizeof(*crew));
 
-    crew->command = command ? ts_strdup(command) : NULL;
+    crew->command = launcher->command ? ts_strdup(launcher->command) : NULL;
+    crew->assigned = launcher->assigned;
+    crew->assigned_count = launcher->assigned_count;
     crew->timeout_ns = timeout_ns;
-    crew->next_ordinal = first_ordinal;
+    crew->next_ordinal = next_ordinal;
     return crew;
 }
 
@@ -185,12 +190,12 @@ static struct ts_child *start_worker(const struct ts_crew *crew, struct ts_err *
     if (crew->command) {
         char *shell = ts_printf("exec %s", crew->command);
         const char *argv[] = {"/bin/sh", "-c", shell, NULL};
-        child = ts_child_open(argv, err);
+        child = ts_child_open(argv, crew->assigned, crew->assigned_count, err);
         free(shell);
     } else {
         /* By this name a program that is rebuilt during a run still starts itself. */
         const char *argv[] = {"/proc/self/exe", "worker", NULL};
-        child = ts_child_open(argv, err);
+        child = ts_child_open(argv, crew->assigned, crew->assigned_count, err);
     }
     return child;
 }
@@ -211,7 +216,7 @@ int ts_crew_hire(struct ts_crew *crew, size_t *seat, struct ts_err *err)
     hand->child = start_worker(crew, err);
     if (!hand->child)
         return -1;
-    hand->ordinal = crew->next_ordinal++;
+    hand->ordinal = (*crew->next_ordinal)++;
     hand->left_ns = -1;
     if (crew->device)
         open_device(crew, hand);

@@ -17,10 +17,19 @@
 
 struct ts_crew;
 
-/* command: --worker's, or NULL for this program itself. timeout_ns: deadline of one job; time that
- * the CPU reference takes does not count, up to ten deadlines; starting a process, taking a
- * device and measuring its ceilings may take 10 s in any case. first_ordinal: the number of the first process. */
-struct ts_crew *ts_crew_open(const char *command, int64_t timeout_ns, int first_ordinal);
+/* How a worker is started; borrowed. All zero: this program itself. */
+struct ts_launcher {
+    const char *command;   /* --worker's */
+    char *const *assigned; /* "NAME=VALUE" in its environment */
+    size_t assigned_count;
+};
+
+/* timeout_ns: deadline of one job; time that
+ * the CPU reference takes does not count, up to ten deadlines; starting a process, taking a device
+ * and measuring its ceilings may take 10 s in any case. next_ordinal: the number of the next
+ * process; borrowed, and counted up: two crews of one run share it. */
+struct ts_crew *ts_crew_open(const struct ts_launcher *launcher, int64_t timeout_ns,
+                             int *next_ordinal);
 /* Ends every worker at once. Accepts NULL. */
 void ts_crew_close(struct ts_crew *crew);
 

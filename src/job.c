@@ -230,6 +230,8 @@ char *ts_job_print(const struct ts_job *job)
         ts_json_add_item(line, "clock", ts_clock_to_json(&job->clock));
         ts_json_add_int(line, "samples", job->samples);
         add_whole(line, "batch", job->batch);
+        if (job->cold)
+            ts_json_add_bool(line, "cold", true);
         ts_json_add_bool(line, "prove_first", job->prove_first);
         ts_json_add_bool(line, "prove_last", job->prove_last);
     }

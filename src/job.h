@@ -98,6 +98,7 @@ struct ts_job {
     struct ts_clock clock; /* what the run's audit found: which clock, tick and floor */
     int samples;
     int64_t batch;    /* 0: decide */
+    bool cold;        /* each timed launch is to find its data in no cache */
     bool prove_first; /* prove at this size before the first sample */
     bool prove_last; /* after the samples, one launch over outputs left as they are must be right */
 };

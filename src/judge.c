@@ -155,8 +155,22 @@ static void set_error_of_runs(const struct ts_judge_group *group, struct shared 
     }
 }
 
+static size_t control_pairs(const struct ts_judge_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++)
+        count += is_like(&group->pairs[i]) && group->pairs[i].control;
+    return count;
+}
+
+/* Pairs of visits share nothing that could be taken out: what a run did to one visit it did to the
+ * other. */
 static void find_shared(struct ts_judge_group *group, struct shared *shared)
 {
+    if (group->paired) {
+        group->control_count = control_pairs(group);
+        return;
+    }
     group->control_count = find_offsets(group, true, shared->offset);
     shared->is_machine = group->control_count >= TS_CONTROL_LEAST;
     if (shared->is_machine)
@@ -185,7 +199,7 @@ static void estimate(struct ts_judge_pair *pair, const struct shared *shared)
             double away = side->clusters[c].log_ns - offset - own[s];
             squares += away * away;
         }
-        df += side->count - 1;
+        df += side->count > 0 ? side->count - 1 : 0;
     }
     pair->log_ratio = own[TS_NEW] - own[TS_BASE];
     if (!shared->is_machine)
@@ -222,6 +236,12 @@ static void fit_prior(struct ts_judge_group *group, double *df_of_all)
     free(df);
 }
 
+/* Of a side's mean in the variance of the difference. */
+static double share_of(const struct ts_judge_side *side)
+{
+    return side->count > 0 ? 1.0 / (double)side->count : 0.0;
+}
+
 /* Smyth 2004, section 3: the mean of both variances, weighted by their degrees of freedom. No more
  * of these than all rows have together (the prior was learnt from them). */
 static void moderate(struct ts_judge_pair *pair, const struct ts_variance_prior *prior,
@@ -232,8 +252,7 @@ static void moderate(struct ts_judge_pair *pair, const struct ts_variance_prior 
                       : prior->df > 0.0
                           ? (prior->df * prior->variance + pair->df * own) / (prior->df + pair->df)
                           : own;
-    double clusters =
-        1.0 / (double)pair->side[TS_BASE].count + 1.0 / (double)pair->side[TS_NEW].count;
+    double clusters = share_of(&pair->side[TS_BASE]) + share_of(&pair->side[TS_NEW]);
     pair->df = fmin(pair->df + prior->df, df_of_all);
     if (pair->df > 0.0)
         pair->error = sqrt(fmax(variance, pair->least_variance) * clusters);
@@ -279,12 +298,12 @@ static double *gather(const struct ts_judge_group *group, bool control_only, num
 static void read_control(struct ts_judge_group *group, struct shared *shared)
 {
     static const double median_over_mean = 1.2533; /* error of a median, of normal values */
-    bool control = shared->is_machine;
+    bool control = group->control_count >= TS_CONTROL_LEAST;
     size_t count, rated, runs;
     double *ratios = gather(group, control, log_ratio_of, &count);
     double *surprises = gather(group, true, surprise_of, &rated);
     group->scale = 1.0;
-    group->shift_taken_out = control;
+    group->shift_taken_out = control && !group->paired;
     group->shift_too_large = false;
     group->shift = group->shift_low = group->shift_high = NAN;
     if (count > 1) {
@@ -292,7 +311,7 @@ static void read_control(struct ts_judge_group *group, struct shared *shared)
         double error = median_over_mean * ts_robust_sd(ratios, count) / sqrt((double)count);
         double half = error * ts_student_quantile(0.975, df);
         group->shift = ts_median(ratios, count);
-        if (control) {
+        if (group->shift_taken_out) {
             group->shift += mean_offset(group, shared->offset, TS_NEW, &runs) -
                             mean_offset(group, shared->offset, TS_BASE, &runs);
             shared->error = error;

@@ -49,11 +49,13 @@ enum ts_why {
     TS_WHY_SHIFT,     /* the control moved too much to be trusted */
     TS_WHY_CLOCK,     /* an event clock against a host clock */
     TS_WHY_WORK,      /* a launch does another amount of work */
+    TS_WHY_CACHE,     /* a warm cache against a cold one */
     TS_WHY_THRESHOLD, /* a change is shown, but whether beyond the threshold is not */
 };
 
 struct ts_judge_pair {
-    /* in; clusters are borrowed, at least one a side */
+    /* in; clusters are borrowed, at least one a side. Of visits made in pairs: BASE has none, and a
+     * cluster of NEW is the log ratio within a pair, free of what changed over time */
     struct ts_judge_side {
         const struct ts_cluster *clusters;
         size_t count;
@@ -80,9 +82,10 @@ struct ts_judge_group {
     size_t count;
     size_t run_count;
     const enum ts_side *run_side; /* of each run */
+    bool paired;                  /* its pairs' clusters are log ratios */
     /* out */
     struct ts_variance_prior prior;
-    size_t control_count;                /* control rows seen in every run */
+    size_t control_count;                /* control rows seen in every run; paired: all */
     double shift_low, shift, shift_high; /* log ratio NEW over BASE of the control, 95 %; of all
                                           * pairs where there is none; NaN: no pairs */
     bool shift_taken_out, shift_too_large;

@@ -14,9 +14,9 @@
 
 /* In the order of the help text. */
 static const struct ts_command *const commands[] = {
-    &ts_command_devices, &ts_command_list,    &ts_command_run,
-    &ts_command_report,  &ts_command_compare, &ts_command_export,
-    &ts_command_merge,   &ts_command_check,   &ts_command_worker,
+    &ts_command_devices, &ts_command_list,    &ts_command_run,    &ts_command_ab,
+    &ts_command_report,  &ts_command_compare, &ts_command_export, &ts_command_merge,
+    &ts_command_check,   &ts_command_worker,
 };
 
 static const struct ts_command *find(const char *name)

@@ -202,4 +202,6 @@ void ts_row_derive_flags(struct ts_row *row, const struct ts_peaks *peaks,
         time->flags |= TS_FLAG_BIMODAL;
     if (time->disturbed > 0)
         time->flags |= TS_FLAG_DRIFT;
+    if (time->cache == TS_CACHE_PART)
+        time->flags |= TS_FLAG_PART_COLD;
 }

@@ -56,6 +56,7 @@ static const struct field {
     {"check", "at_size", OBJECT, WORK, 0, 0, 0},
     {NULL, "visit", OBJECT, VERB(TIME), 0, 0, 0}, /* absent where no samples were asked for */
     {"visit", "first_ns", WHOLE, VERB(TIME), 0, 0, 0},
+    {"visit", "cache", WORD, VERB(TIME), 0, 0, 0},
     {"visit", "batch", WHOLE, VERB(TIME), VERB(TIME), 1, 0},
     {"visit", "sample_ns", WHOLES, VERB(TIME), VERB(TIME), 1, MOST_SAMPLES},
     {NULL, "spent_ns", OBJECT, WORK, 0, 0, 0},

@@ -185,6 +185,7 @@ struct ts_rig *ts_rig_open(struct ts_bench *bench, const struct ts_code *code,
     ts_rig_facts_init(&unused);
     rig->bench = bench;
     rig->instance = instance;
+    rig->set_count = 1;
     note_launch(&to->geometry, instance);
     if (check_device(bench, instance, fault) < 0)
         goto fail;
@@ -204,6 +205,7 @@ void ts_rig_close(struct ts_rig *rig)
 {
     if (!rig)
         return;
+    ts_rig_end_rotation(rig);
     for (size_t i = 0; i < rig->instance->launch_count && rig->kernels; i++)
         ts_ocl_kernel_close(rig->kernels[i]);
     for (size_t i = 0; i < rig->instance->arg_count && rig->buffers; i++) {

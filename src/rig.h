@@ -59,6 +59,12 @@ int ts_rig_check_guards(struct ts_rig *rig, struct ts_fault *fault);
 /* Exchanges the pairs of `iterate.swap`. */
 void ts_rig_swap(struct ts_rig *rig);
 
+/* From now on timed passes go over several sets of the arguments in turn, so that `bytes` of other
+ * sets are touched before a set's turn comes again: its data are then in no smaller cache. *whole:
+ * there are so many; else the device's memory or the number of sets admits only fewer. Call after
+ * ts_rig_upload; the sets are kept by the bench, and the turn goes on with the next rig. */
+int ts_rig_rotate(struct ts_rig *rig, int64_t bytes, bool *whole, struct ts_fault *fault);
+
 /* `batch` passes timed by the clock, each from the start state; total in ns, >= 1. */
 int ts_rig_time(struct ts_rig *rig, const struct ts_clock *clock, int64_t batch, int64_t *total_ns,
                 struct ts_fault *fault);

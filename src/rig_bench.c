@@ -12,7 +12,10 @@
 
 struct ts_bench *ts_bench_open(void)
 {
-    return ts_alloc(1, sizeof(struct ts_bench));
+    struct ts_bench *bench = ts_alloc(1, sizeof(*bench));
+
+    bench->kept = KEPT_BUFFERS;
+    return bench;
 }
 
 void ts_bench_attach(struct ts_bench *bench, struct ts_ocl *ocl)
@@ -176,7 +179,7 @@ static int make_room(struct ts_bench *bench, int64_t bytes, struct ts_fault *fau
 {
     int64_t limit = ts_ocl_device(bench->ocl)->number[TS_DEVICE_GLOBAL_MEM_SIZE];
 
-    while (bench->buffer_count >= KEPT_BUFFERS && drop_oldest_buffer(bench))
+    while (bench->buffer_count >= bench->kept && drop_oldest_buffer(bench))
         continue;
     while (limit > 0 && held_bytes(bench) > limit - bytes) {
         if (!drop_oldest_buffer(bench))
@@ -225,6 +228,12 @@ struct ts_pool_buffer *ts_bench_take(struct ts_bench *bench, const struct ts_job
     TS_GROW(bench->buffers, bench->buffer_count, bench->buffer_capacity);
     bench->buffers[bench->buffer_count++] = made;
     return made;
+}
+
+void ts_bench_keep(struct ts_bench *bench, size_t buffers)
+{
+    if (bench->kept < KEPT_BUFFERS + buffers)
+        bench->kept = KEPT_BUFFERS + buffers;
 }
 
 void ts_bench_give(struct ts_bench *bench, struct ts_pool_buffer *buffer)

@@ -15,7 +15,7 @@ static int set_scalar(struct ts_ocl_kernel *kernel, unsigned index, const struct
     return ts_ocl_arg_value(kernel, index, bytes, ts_elem_table[arg->type].bytes, fault);
 }
 
-static int set_args(struct ts_rig *rig, size_t launch_index, struct ts_fault *fault)
+static int set_args(struct ts_rig *rig, size_t launch_index, size_t set, struct ts_fault *fault)
 {
     const struct ts_job_launch *launch = &rig->instance->launches[launch_index];
     struct ts_ocl_kernel *kernel = rig->kernels[launch_index];
@@ -30,8 +30,8 @@ static int set_args(struct ts_rig *rig, size_t launch_index, struct ts_fault *fa
         else if (arg->kind == TS_ARG_SCALAR)
             result = set_scalar(kernel, at, arg, fault);
         else
-            result = ts_ocl_arg_buffer(kernel, at,
-                                       rig->buffers[rig->bound[launch->args[i]]]->buffer, fault);
+            result = ts_ocl_arg_buffer(
+                kernel, at, ts_rig_buffer(rig, set, rig->bound[launch->args[i]])->buffer, fault);
         if (result < 0)
             return -1;
     }
@@ -51,10 +51,10 @@ static int queue_launches(struct ts_rig *rig, int slot, struct ts_fault *fault)
     return 0;
 }
 
-static int set_all_args(struct ts_rig *rig, struct ts_fault *fault)
+static int set_all_args(struct ts_rig *rig, size_t set, struct ts_fault *fault)
 {
     for (size_t i = 0; i < rig->instance->launch_count; i++) {
-        if (set_args(rig, i, fault) < 0)
+        if (set_args(rig, i, set, fault) < 0)
             return -1;
     }
     return 0;
@@ -62,7 +62,7 @@ static int set_all_args(struct ts_rig *rig, struct ts_fault *fault)
 
 int ts_rig_launch(struct ts_rig *rig, int slot, struct ts_fault *fault)
 {
-    if (set_all_args(rig, fault) < 0)
+    if (set_all_args(rig, 0, fault) < 0)
         return -1;
     return queue_launches(rig, slot, fault);
 }
@@ -74,14 +74,29 @@ int ts_rig_finish(struct ts_rig *rig, struct ts_fault *fault)
 
 /* ---- timing ---- */
 
-static int restore(struct ts_rig *rig, struct ts_fault *fault)
+static int restore(struct ts_rig *rig, size_t set, struct ts_fault *fault)
 {
     for (size_t i = 0; i < rig->instance->arg_count; i++) {
-        if (rig->start[i] &&
-            ts_ocl_buffer_copy(rig->buffers[rig->bound[i]]->buffer, rig->start[i], fault) < 0)
+        if (rig->start[i] && ts_ocl_buffer_copy(ts_rig_buffer(rig, set, rig->bound[i])->buffer,
+                                                rig->start[i], fault) < 0)
             return -1;
     }
     return 0;
+}
+
+/* A pass begins in the start state. Rotating sets are brought back into it after their pass, long
+ * before their next: just before, that would warm what is to be cold. */
+static int begin_pass(struct ts_rig *rig, struct ts_fault *fault)
+{
+    if (rig->set_count == 1)
+        return restore(rig, 0, fault);
+    rig->set = (size_t)(rig->bench->turn++ % rig->set_count);
+    return set_all_args(rig, rig->set, fault);
+}
+
+static int end_pass(struct ts_rig *rig, struct ts_fault *fault)
+{
+    return rig->set_count > 1 ? restore(rig, rig->set, fault) : 0;
 }
 
 int64_t ts_rig_max_batch(const struct ts_rig *rig)
@@ -106,7 +121,7 @@ static int time_span(struct ts_rig *rig, int64_t batch, int64_t *total_ns, struc
 
     for (int64_t i = 0; i < batch; i++) {
         int slot = i == 0 ? 0 : i == batch - 1 ? 1 : -1;
-        if (queue_launches(rig, slot, fault) < 0)
+        if (begin_pass(rig, fault) < 0 || queue_launches(rig, slot, fault) < 0)
             return -1;
     }
     if (ts_rig_finish(rig, fault) < 0)
@@ -126,7 +141,9 @@ static int time_sum(struct ts_rig *rig, int64_t batch, int64_t *total_ns, struct
     int64_t sum = 0;
 
     for (int64_t i = 0; i < batch; i++) {
-        if (restore(rig, fault) < 0 || queue_launches(rig, (int)(i * (int64_t)launches), fault) < 0)
+        if (begin_pass(rig, fault) < 0 ||
+            queue_launches(rig, (int)(i * (int64_t)launches), fault) < 0 ||
+            end_pass(rig, fault) < 0)
             return -1;
     }
     if (ts_rig_finish(rig, fault) < 0)
@@ -145,20 +162,25 @@ static int time_by_host(struct ts_rig *rig, int64_t batch, int64_t *total_ns,
                         struct ts_fault *fault)
 {
     int64_t sum = 0, each = rig->restores ? 1 : batch;
+    bool rotates = rig->set_count > 1;
 
     for (int64_t done = 0; done < batch; done += each) {
         int64_t begin;
 
-        if (restore(rig, fault) < 0 || ts_rig_finish(rig, fault) < 0)
+        if (begin_pass(rig, fault) < 0 || ts_rig_finish(rig, fault) < 0)
             return -1;
         begin = ts_now_ns();
         for (int64_t i = 0; i < each; i++) {
+            if (rotates && i > 0 && begin_pass(rig, fault) < 0)
+                return -1;
             if (queue_launches(rig, -1, fault) < 0)
                 return -1;
         }
         if (ts_rig_finish(rig, fault) < 0)
             return -1;
         sum += ts_now_ns() - begin;
+        if (end_pass(rig, fault) < 0)
+            return -1;
     }
     *total_ns = sum;
     return 0;
@@ -169,7 +191,7 @@ int ts_rig_time(struct ts_rig *rig, const struct ts_clock *clock, int64_t batch,
 {
     int result;
 
-    if (set_all_args(rig, fault) < 0)
+    if (set_all_args(rig, 0, fault) < 0)
         return -1;
     if (!clock->event)
         result = time_by_host(rig, batch, total_ns, fault);

@@ -34,7 +34,9 @@ struct ts_bench {
     struct ts_pool_buffer **buffers;
     size_t buffer_count, buffer_capacity;
     bool plain; /* buffers are made without guards */
+    size_t kept; /* free buffers beyond so many go */
     uint64_t tick;
+    uint64_t turn; /* of rotating sets, over all rigs */
 };
 
 struct ts_rig {
@@ -46,6 +48,9 @@ struct ts_rig {
     struct ts_ocl_buffer *
         *start; /* per `inout` argument: its start state on the device; else NULL */
     const struct ts_inputs *inputs; /* last uploaded */
+    struct ts_pool_buffer **more;   /* arguments of further sets, set by set; see rig_rotate.c */
+    size_t set_count;               /* with the first, `buffers` */
+    size_t set;                     /* of the pass at hand */
     bool restores;                  /* has an `inout` argument: each pass starts by restoring it */
 };
 
@@ -57,5 +62,11 @@ const struct ts_kept_program *ts_bench_program(struct ts_bench *bench, const str
 struct ts_pool_buffer *ts_bench_take(struct ts_bench *bench, const struct ts_job_arg *arg,
                                      struct ts_fault *fault);
 void ts_bench_give(struct ts_bench *bench, struct ts_pool_buffer *buffer);
+/* Room for so many besides the usual ones. */
+void ts_bench_keep(struct ts_bench *bench, size_t buffers);
+
+/* Of a set; NULL for scalars and local memory. */
+struct ts_pool_buffer *ts_rig_buffer(const struct ts_rig *rig, size_t set, size_t arg);
+void ts_rig_end_rotation(struct ts_rig *rig);
 
 #endif

@@ -52,8 +52,29 @@ const struct ts_flag_entry ts_flag_table[] = {
     {TS_FLAG_BIMODAL, "bimodal", "the samples fall into two groups clearly apart"},
     {TS_FLAG_DRIFT, "drift",
      "the device changed while it was timed, and there was no time to do it again"},
+    {TS_FLAG_PART_COLD, "part-cold",
+     "--cache cold: too few sets of its data, or none, fit to keep all of it out of the caches"},
 };
 const size_t ts_flag_count = TS_COUNT(ts_flag_table);
+
+static const char *const cache_names[TS_CACHE_COUNT] = {
+    [TS_CACHE_WARM] = "warm",
+    [TS_CACHE_COLD] = "cold",
+    [TS_CACHE_PART] = "part",
+};
+
+const char *ts_cache_name(enum ts_cache cache)
+{
+    return cache_names[cache];
+}
+
+enum ts_cache ts_cache_by_name(const char *name)
+{
+    for (int i = 0; name && i < TS_CACHE_COUNT; i++)
+        if (strcmp(cache_names[i], name) == 0)
+            return (enum ts_cache)i;
+    return TS_CACHE_WARM;
+}
 
 static const char *const stop_names[TS_STOP_COUNT] = {
     [TS_STOP_PRECISION] = "precision",
@@ -76,6 +97,23 @@ enum ts_stop ts_stop_by_name(const char *name)
 }
 
 /* ---- life of a row ---- */
+
+static const char *const ab_names[] = {[TS_AB_A] = "a", [TS_AB_B] = "b"};
+
+const char *ts_ab_name(enum ts_ab side)
+{
+    return ab_names[side];
+}
+
+bool ts_ab_by_name(const char *name, enum ts_ab *out)
+{
+    for (int side = TS_AB_A; side <= TS_AB_B; side++)
+        if (strcmp(ab_names[side], name) == 0) {
+            *out = (enum ts_ab)side;
+            return true;
+        }
+    return false;
+}
 
 void ts_geometry_init(struct ts_geometry *geometry)
 {
@@ -176,7 +214,7 @@ static void append_visit(struct ts_time *time, const int64_t *sample_ns, size_t 
 {
     TS_GROW(time->visits, time->visit_count, time->visit_capacity);
     struct ts_visit *visit = &time->visits[time->visit_count++];
-    *visit = (struct ts_visit){.count = count, .worker = worker};
+    *visit = (struct ts_visit){.count = count, .worker = worker, .pair = -1};
     visit->sample_ns = ts_alloc(count ? count : 1, sizeof(*visit->sample_ns));
     if (count)
         memcpy(visit->sample_ns, sample_ns, count * sizeof(*sample_ns));
@@ -209,19 +247,23 @@ double *ts_row_samples(const struct ts_row *row, size_t *count)
     return samples;
 }
 
+double ts_visit_median(const struct ts_visit *visit)
+{
+    double *x = ts_alloc(visit->count, sizeof(*x));
+    for (size_t i = 0; i < visit->count; i++)
+        x[i] = (double)visit->sample_ns[i];
+    double median = ts_median(x, visit->count);
+    free(x);
+    return median;
+}
+
 double *ts_row_visit_medians(const struct ts_row *row, size_t first, size_t *count)
 {
     size_t visits = row->time.visit_count, used = 0;
     double *medians = ts_alloc(visits + 1, sizeof(*medians));
     for (size_t i = first; i < visits; i++) {
-        const struct ts_visit *visit = &row->time.visits[i];
-        if (visit->count == 0)
-            continue;
-        double *x = ts_alloc(visit->count, sizeof(*x));
-        for (size_t j = 0; j < visit->count; j++)
-            x[j] = (double)visit->sample_ns[j];
-        medians[used++] = ts_median(x, visit->count);
-        free(x);
+        if (row->time.visits[i].count > 0)
+            medians[used++] = ts_visit_median(&row->time.visits[i]);
     }
     *count = used;
     return medians;
@@ -238,8 +280,8 @@ const char *ts_row_unreached(const struct ts_row *row)
 
 bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b)
 {
-    return strcmp(a->benchmark, b->benchmark) == 0 && ts_values_equal(&a->size, &b->size) &&
-           ts_values_equal(&a->problem, &b->problem);
+    return a->side == b->side && strcmp(a->benchmark, b->benchmark) == 0 &&
+           ts_values_equal(&a->size, &b->size) && ts_values_equal(&a->problem, &b->problem);
 }
 
 void ts_row_key(const struct ts_row *row, struct ts_text *out)
@@ -256,6 +298,8 @@ void ts_row_key(const struct ts_row *row, struct ts_text *out)
     if (row->params.count)
         ts_text_puts(out, " ");
     ts_values_print(&row->params, "", " ", out);
+    if (row->side != TS_AB_NONE)
+        ts_text_printf(out, " (side %s)", ts_ab_name(row->side));
 }
 
 static int by_name(const void *a, const void *b)
@@ -282,7 +326,8 @@ static void add_sorted(const struct ts_values *values, struct ts_text *out)
 
 void ts_row_map_key(const struct ts_row *row, struct ts_text *out)
 {
-    ts_text_printf(out, "%s;%s;", row->benchmark, row->variant);
+    const char *side = ts_ab_name(row->side);
+    ts_text_printf(out, "%s;%s;%s;", side ? side : "", row->benchmark, row->variant);
     add_sorted(&row->problem, out);
     add_sorted(&row->size, out);
     add_sorted(&row->params, out);

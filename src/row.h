@@ -26,6 +26,11 @@ bool ts_status_by_name(const char *name, enum ts_status *out);
 /* A finding (exit status 1): everything but ok and skipped. */
 bool ts_status_is_finding(enum ts_status status);
 
+/* The versions that `ab` sets side by side in one run. */
+enum ts_ab { TS_AB_NONE, TS_AB_A, TS_AB_B };
+const char *ts_ab_name(enum ts_ab side); /* "a", "b"; NULL for none */
+bool ts_ab_by_name(const char *name, enum ts_ab *out);
+
 struct ts_reason {
     char *code; /* NULL when status is ok */
     char *text;
@@ -69,6 +74,7 @@ enum ts_time_flag {
     TS_FLAG_UNSTABLE = 1 << 5,
     TS_FLAG_BIMODAL = 1 << 6,
     TS_FLAG_DRIFT = 1 << 7,
+    TS_FLAG_PART_COLD = 1 << 8,
 };
 
 /* Every flag, its word in results, and what it means to a reader; in the order they are written. */
@@ -91,14 +97,26 @@ enum ts_stop {
 const char *ts_stop_name(enum ts_stop stop);    /* "precision", ...; NULL for none */
 enum ts_stop ts_stop_by_name(const char *name); /* none for an unknown or NULL name */
 
+/* What the timed launches found in the device's caches. */
+enum ts_cache {
+    TS_CACHE_WARM, /* what the launch before them left */
+    TS_CACHE_COLD, /* nothing of their data (--cache cold) */
+    TS_CACHE_PART, /* cold was asked for, but not all visits were made so */
+    TS_CACHE_COUNT,
+};
+const char *ts_cache_name(enum ts_cache cache);   /* "warm", "cold", "part" */
+enum ts_cache ts_cache_by_name(const char *name); /* warm for an unknown or NULL name */
+
 struct ts_visit {
     int64_t *sample_ns;
     size_t count;
     int worker; /* ordinal of the worker process within the run */
+    int pair;   /* of `ab`: the visit of the other side with this number was made next to it; -1 */
 };
 
 struct ts_time {
     bool host_clock;
+    enum ts_cache cache;
     int64_t first_ns; /* the first launch, -1 unknown */
     int64_t batch;    /* launches per sample */
     struct ts_visit *visits;
@@ -119,6 +137,7 @@ struct ts_row {
     char *benchmark;
     struct ts_values size, problem, params;
     char *variant;
+    enum ts_ab side;
     bool baseline, staged;
     enum ts_status status;
     struct ts_reason reason;
@@ -160,15 +179,18 @@ double *ts_row_samples(const struct ts_row *row, size_t *count);
 /* Medians of the row's visits from visit `first` on, in ns, into a new array; *count of them. */
 double *ts_row_visit_medians(const struct ts_row *row, size_t first, size_t *count);
 
+/* Of one visit, in ns; it has samples. */
+double ts_visit_median(const struct ts_visit *visit);
+
 /* Why the row of a run that is over has no times yet ("budget", in words): it was not proven, or
  * not timed; NULL: it was. Not to be freed. */
 const char *ts_row_unreached(const struct ts_row *row);
 
-/* Same benchmark, size and problem: rows of one case. */
+/* Same benchmark, size, problem and side: rows of one case. */
 bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b);
 
-/* Appends "laplacian POINTS=5 W=4096 H=4096 local TX=32 TY=8": the row's key for people and maps.
- */
+/* Appends "laplacian POINTS=5 W=4096 H=4096 local TX=32 TY=8", of `ab` with " (side a)": the row's
+ * key for people. */
 void ts_row_key(const struct ts_row *row, struct ts_text *out);
 /* The same for looking rows up: names sorted, so that the order of JSON keys does not matter. */
 void ts_row_map_key(const struct ts_row *row, struct ts_text *out);

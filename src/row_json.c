@@ -99,6 +99,7 @@ static cJSON *time_to_json(const struct ts_row *row)
         return cJSON_CreateNull();
     cJSON *object = cJSON_CreateObject();
     ts_json_add_string(object, "clock", time->host_clock ? "host" : "event");
+    ts_json_add_string(object, "cache", ts_cache_name(time->cache));
     ts_json_add_int_or_null(object, "first_ns", time->first_ns > 0 ? time->first_ns : -1);
     ts_json_add_int(object, "batch", time->batch);
     cJSON *visits = ts_json_add_array(object, "visits");
@@ -108,6 +109,11 @@ static cJSON *time_to_json(const struct ts_row *row)
         for (size_t j = 0; j < time->visits[i].count; j++)
             ts_json_add_int(samples, NULL, time->visits[i].sample_ns[j]);
         ts_json_add_int(workers, NULL, time->visits[i].worker);
+    }
+    if (row->side != TS_AB_NONE) {
+        cJSON *pairs = ts_json_add_array(object, "pairs");
+        for (size_t i = 0; i < time->visit_count; i++)
+            ts_json_add_int_or_null(pairs, NULL, time->visits[i].pair);
     }
     ts_json_add_int(object, "fresh_from", (int64_t)time->fresh_from);
     add_summary(object, row);
@@ -137,6 +143,8 @@ cJSON *ts_row_to_json(const struct ts_row *row, const struct ts_peaks *peaks)
     ts_json_add_item(object, "size", ts_values_to_json(&row->size));
     ts_json_add_item(object, "problem", ts_values_to_json(&row->problem));
     ts_json_add_string(object, "variant", row->variant);
+    if (row->side != TS_AB_NONE)
+        ts_json_add_string(object, "side", ts_ab_name(row->side));
     ts_json_add_bool(object, "baseline", row->baseline);
     ts_json_add_bool(object, "staged", row->staged);
     ts_json_add_item(object, "params", ts_values_to_json(&row->params));
@@ -303,6 +311,27 @@ static int word_from_json(const struct ts_place *at, const cJSON *object, const 
                                                   : ts_place_expected(&place, value, words, err);
 }
 
+/* A visit without a number, or with null, has no pair. */
+static int pairs_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
+                           struct ts_err *err)
+{
+    const struct ts_place list = ts_place_key(at, "pairs");
+    const cJSON *item, *pairs = ts_json_get(object, "pairs");
+    size_t index = 0;
+    cJSON_ArrayForEach(item, pairs)
+    {
+        const struct ts_place place = ts_place_item(&list, index);
+        int64_t pair = -1;
+        if (index == row->time.visit_count)
+            return ts_place_error(&list, err, "expected one of each visit, %zu",
+                                  row->time.visit_count);
+        if (!cJSON_IsNull(item) && ts_place_whole(&place, item, 0, INT32_MAX, &pair, err) != 0)
+            return -1;
+        row->time.visits[index++].pair = (int)pair;
+    }
+    return 0;
+}
+
 static int time_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
                           struct ts_err *err)
 {
@@ -311,6 +340,7 @@ static int time_from_json(struct ts_row *row, const struct ts_place *at, const c
         return 0;
     const char *clock = ts_json_string(object, "clock", "");
     time->host_clock = strcmp(clock, "host") == 0;
+    time->cache = ts_cache_by_name(ts_json_string(object, "cache", NULL));
     time->first_ns = ts_json_int(object, "first_ns", -1);
     time->batch = ts_json_int(object, "batch", 1);
     time->stop = ts_stop_by_name(ts_json_string(object, "stop", NULL));
@@ -318,7 +348,8 @@ static int time_from_json(struct ts_row *row, const struct ts_place *at, const c
                        "\"event\" or \"host\"", err) != 0 ||
         word_from_json(at, object, "stop", time->stop != TS_STOP_NONE,
                        "precision, plateau, time, visits or null", err) != 0 ||
-        visits_from_json(row, at, object, err) != 0 || fresh_from_json(time, at, object, err) != 0)
+        visits_from_json(row, at, object, err) != 0 || pairs_from_json(row, at, object, err) != 0 ||
+        fresh_from_json(time, at, object, err) != 0)
         return -1;
     const cJSON *flag, *flags = ts_json_get(object, "flags");
     cJSON_ArrayForEach(flag, flags)
@@ -369,6 +400,16 @@ static int status_from_json(struct ts_row *row, const struct ts_place *at, const
     return 0;
 }
 
+static int side_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
+                          struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, "side");
+    const cJSON *side = ts_json_get(object, "side");
+    return !side || ts_ab_by_name(side->valuestring, &row->side)
+               ? 0
+               : ts_place_expected(&place, side, "\"a\" or \"b\"", err);
+}
+
 int ts_row_from_json(struct ts_row *row, const struct ts_place *at, const cJSON *object,
                      struct ts_err *err)
 {
@@ -381,7 +422,7 @@ int ts_row_from_json(struct ts_row *row, const struct ts_place *at, const cJSON 
         values_from_json(&row->problem, at, object, "problem", err) != 0 ||
         name_from_json(&row->variant, at, object, "variant", err) != 0 ||
         values_from_json(&row->params, at, object, "params", err) != 0 ||
-        status_from_json(row, at, object, err) != 0 ||
+        side_from_json(row, at, object, err) != 0 || status_from_json(row, at, object, err) != 0 ||
         time_from_json(row, &time, ts_json_get(object, "time"), err) != 0) {
         ts_row_free(row);
         return -1;

@@ -54,6 +54,7 @@ static const struct ts_field time_fields[] = {
     {"high_ns", TS_FIELD_WHOLE, OR_NULL, 1}, {"q1_ns", TS_FIELD_WHOLE, 0, 1},
     {"q3_ns", TS_FIELD_WHOLE, 0, 1},         {"flags", TS_FIELD_TEXTS, 0, 0},
     {"stop", TS_FIELD_TEXT, OR_NULL, 0},     {"disturbed", TS_FIELD_WHOLE, 0, 0},
+    {"cache", TS_FIELD_TEXT, 0, 0},          {"pairs", TS_FIELD_LIST, 0, 0},
 };
 
 static const struct ts_field work_fields[] = {

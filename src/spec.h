@@ -160,6 +160,10 @@ void ts_spec_free(struct ts_spec *spec);
 
 /* The sizes to time on a device of that type ("gpu", ...; NULL: no device). */
 const struct ts_sizes *ts_spec_timed(const struct ts_spec *spec, bool quick, const char *type);
+/* Every variant is built with these options besides its own; named in messages. Exit status 2 when
+ * they define an axis. */
+int ts_spec_add_options(struct ts_spec *spec, const char *options, const char *named,
+                        struct ts_err *err);
 
 /* Where an expression of the spec stands in its file, "" when it is not the spec's; borrowed. */
 const char *ts_spec_place(const struct ts_spec *spec, const struct ts_expr *expr);

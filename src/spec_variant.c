@@ -157,6 +157,24 @@ static const char **reaching_names(const struct ts_spec *spec, const struct ts_v
     return names;
 }
 
+int ts_spec_add_options(struct ts_spec *spec, const char *options, const char *named,
+                        struct ts_err *err)
+{
+    const struct ts_place at = ts_place_root(named);
+    int result = 0;
+    for (size_t i = 0; i < spec->variant_count && result == 0; i++) {
+        struct ts_variant *variant = &spec->variants[i];
+        size_t count;
+        const char **names = reaching_names(spec, variant, &count);
+        char *own = variant->options;
+        variant->options = ts_printf("%s%s%s", own, own[0] ? " " : "", options);
+        result = check_options(&at, options, names, count, err);
+        free(names);
+        free(own);
+    }
+    return result;
+}
+
 static int read_code(struct ts_spec_reader *r, const struct ts_place *up, const cJSON *object,
                      struct ts_variant *variant, struct ts_err *err)
 {

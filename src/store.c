@@ -25,6 +25,7 @@ static const struct {
     {"environment", offsetof(struct ts_run, environment), false},
     {"specs", offsetof(struct ts_run, specs), true},
     {"options", offsetof(struct ts_run, options), false},
+    {"sides", offsetof(struct ts_run, sides), false},
     {"spent", offsetof(struct ts_run, spent), false},
 };
 
@@ -122,6 +123,8 @@ cJSON *ts_store_header_to_json(const struct ts_run *run, bool whole)
     add_part(object, run, "specs");
     ts_json_add_unsigned(object, "seed", run->seed);
     add_part(object, run, "options");
+    if (run->sides)
+        add_part(object, run, "sides");
     if (whole)
         add_part(object, run, "spent");
     return object;

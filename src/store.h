@@ -30,6 +30,9 @@ struct ts_run {
     char *id, *started, *finished; /* finished NULL while under way */
     bool interrupted;
     cJSON *tool, *context, *host, *environment, *specs, *options; /* objects as in contract.md 6 */
+    /* Of `ab`, else NULL: {"a": {"spec", "options"}, "b": {the same, "env", "worker", "measured"}}.
+     * measured: what of the run's header is another thing for B, which has workers of its own. */
+    cJSON *sides;
     /* Where the time of the last session went: {"prove": {"workers", "wall_ns", "build_ns",
      * "reference_ns", "prove_ns", "time_ns"}, "time": {the same}}; empty before its end. */
     cJSON *spent;
@@ -71,13 +74,22 @@ int ts_results_save(const struct ts_results *results, const char *path, struct t
  * contents differ is exit status 2, as is a damaged file. */
 int ts_results_merge(char *const *paths, size_t count, struct ts_text *document,
                      struct ts_text *notes, struct ts_err *err);
+/* Has the run the two sides of `ab`? Whoever asks what is fastest must not mix them. */
+bool ts_run_has_sides(const struct ts_run *run);
+/* Takes a run of two sides apart into the two runs of one side that it stands for; the visits keep
+ * their pairs' numbers. B's rows get A's benchmark name: they are paired by case and configuration.
+ * run is freed; so are the halves on failure. Exit status 2 when what it says of a side is damaged.
+ */
+int ts_run_split(struct ts_run *run, struct ts_run half[2], struct ts_err *err);
+/* Every run of two sides becomes two runs, its devices named "..., side a" and "..., side b". */
+int ts_results_split(struct ts_results *results, struct ts_err *err);
 
 struct ts_journal; /* opaque: an open FILE.part */
 
 /* Creates PATH.part (truncating) or, append, opens it at its end, cutting a torn last line (created
  * when absent). Locks it: a second run with the same output refuses, naming the first's process
- * (exit status 4). What is written reaches the medium within a second of the next line. A file that is
- * removed while it is written is made again. */
+ * (exit status 4). What is written reaches the medium within a second of the next line. A file that
+ * is removed while it is written is made again. */
 struct ts_journal *ts_journal_open(const char *path, bool append, struct ts_err *err);
 int ts_journal_run(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);
 int ts_journal_row(struct ts_journal *journal, const struct ts_row *row, struct ts_err *err);

@@ -253,6 +253,8 @@ static cJSON *key_to_json(const struct ts_row *row)
     ts_json_add_item(object, "size", ts_values_to_json(&row->size));
     ts_json_add_item(object, "problem", ts_values_to_json(&row->problem));
     ts_json_add_string(object, "variant", row->variant);
+    if (row->side != TS_AB_NONE)
+        ts_json_add_string(object, "side", ts_ab_name(row->side));
     ts_json_add_item(object, "params", ts_values_to_json(&row->params));
     return object;
 }
@@ -271,6 +273,10 @@ static int put_visit(struct ts_journal *journal, const struct ts_row *row, size_
         ts_json_add_int(samples, NULL, visit->sample_ns[i]);
     ts_json_add_bool(object, "fresh", index >= time->fresh_from);
     ts_json_add_string(object, "clock", time->host_clock ? "host" : "event");
+    if (time->cache != TS_CACHE_WARM)
+        ts_json_add_string(object, "cache", ts_cache_name(time->cache));
+    if (visit->pair >= 0)
+        ts_json_add_int(object, "pair", visit->pair);
     return put(journal, "visit", object, err);
 }
 

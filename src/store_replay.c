@@ -157,11 +157,12 @@ static int add_visit(struct ts_row *row, const struct ts_place *at, const cJSON 
     const struct ts_place place = ts_place_key(at, "sample_ns");
     const cJSON *samples = ts_json_get(value, "sample_ns");
     size_t count;
-    int64_t worker, batch, first_ns;
+    int64_t worker, batch, first_ns, pair;
     if (ts_place_filled(&place, samples, &count, err) != 0 ||
         read_known(&worker, at, value, "worker", 0, INT32_MAX, 0, err) != 0 ||
         read_known(&batch, at, value, "batch", 1, INT64_MAX, 1, err) != 0 ||
-        read_known(&first_ns, at, value, "first_ns", 0, INT64_MAX, -1, err) != 0)
+        read_known(&first_ns, at, value, "first_ns", 0, INT64_MAX, -1, err) != 0 ||
+        read_known(&pair, at, value, "pair", 0, INT32_MAX, -1, err) != 0)
         return -1;
     int64_t *ns = ts_alloc(count, sizeof(*ns));
     int result = read_samples(ns, &count, &place, samples, err);
@@ -169,6 +170,8 @@ static int add_visit(struct ts_row *row, const struct ts_place *at, const cJSON 
         ts_row_add_fresh_visit(row, ns, count, (int)worker);
     else if (result == 0)
         ts_row_add_visit(row, ns, count, (int)worker);
+    if (result == 0)
+        row->time.visits[row->time.visit_count - 1].pair = (int)pair;
     free(ns);
     row->time.batch = batch;
     if (row->time.first_ns < 0)
@@ -191,6 +194,7 @@ static int take_visit(struct journal_reader *reader, const struct ts_place *at, 
     if (!row || add_visit(row, at, value, err) != 0)
         return -1;
     row->time.host_clock = strcmp(ts_json_string(value, "clock", "event"), "host") == 0;
+    row->time.cache = ts_cache_by_name(ts_json_string(value, "cache", NULL));
     set_flag(&row->time, TS_FLAG_HOST_CLOCK, row->time.host_clock);
     set_flag(&row->time, TS_FLAG_BATCHED, row->time.batch > 1);
     return 0;

@@ -37,6 +37,21 @@ static int load_earlier(struct sweep *s, bool *from_part, struct ts_err *err)
     return result;
 }
 
+/* What the run says of the spec: by its name, of `ab` by its side. */
+static const cJSON *known_spec(const struct sweep *s, const struct ts_run *run, size_t i)
+{
+    const cJSON *item;
+
+    if (s->options->ab)
+        return cJSON_GetArrayItem(run->specs, (int)i);
+    cJSON_ArrayForEach(item, run->specs)
+    {
+        if (!strcmp(ts_json_string(item, "name", ""), s->specs[i]->name))
+            return item;
+    }
+    return NULL;
+}
+
 /* The benchmarks must be those of the run, all of them and unchanged. */
 static int check_digests(const struct sweep *s, const struct ts_run *run, struct ts_err *err)
 {
@@ -45,13 +60,8 @@ static int check_digests(const struct sweep *s, const struct ts_run *run, struct
 
     for (size_t i = 0; i < s->spec_count; i++) {
         const struct ts_spec *spec = s->specs[i];
-        const cJSON *item, *same = NULL;
+        const cJSON *same = known_spec(s, run, i);
 
-        cJSON_ArrayForEach(item, run->specs)
-        {
-            if (!strcmp(ts_json_string(item, "name", ""), spec->name))
-                same = item;
-        }
         if (!same)
             return ts_err_set(err, TS_EXIT_USAGE, "%s: its run has no benchmark \"%s\" (%s)", file,
                               spec->name, spec->path);
@@ -128,6 +138,7 @@ static int check_options(const struct ts_sweep_options *o, struct ts_err *err)
         {selection->no_baseline, "--no-baseline"},
         {o->seed_given, "--seed"},
         {o->context_count > 0, "--context"},
+        {o->cold, "--cache"},
     };
 
     if ((o->output && !o->output[0]) || (o->resume && !o->resume[0]))
@@ -144,6 +155,66 @@ static int check_options(const struct ts_sweep_options *o, struct ts_err *err)
                           "--rows says which configurations and sizes; leave out -s, --size, "
                           "--variant and --quick");
     return 0;
+}
+
+/* Of `ab`: A's spec, then B's. A single one is loaded twice, and B gets the options besides. */
+static int load_sides(struct sweep *s, struct ts_err *err)
+{
+    const struct ts_sweep_options *o = s->options;
+
+    s->specs = ts_alloc(2, sizeof(*s->specs));
+    for (size_t i = 0; i < 2; i++) {
+        char **name = &o->specs[i < o->spec_count ? i : 0];
+        struct ts_spec **one = NULL;
+        size_t count = 0;
+        int result = ts_choose_specs(name, 1, NULL, NULL, &one, &count, err);
+
+        if (count > 0)
+            s->specs[s->spec_count++] = one[0];
+        free(one);
+        if (result < 0)
+            return -1;
+    }
+    return o->options_b ? ts_spec_add_options(s->specs[1], o->options_b, "--options-b", err) : 0;
+}
+
+static int load_specs(struct sweep *s, struct ts_err *err)
+{
+    const struct ts_sweep_options *o = s->options;
+
+    if (o->ab)
+        return load_sides(s, err);
+    return ts_choose_specs(o->specs, o->spec_count, s->filter, o->rows_file, &s->specs,
+                           &s->spec_count, err);
+}
+
+/* B's variables are given again, because nothing that stands in a file is run; but they must be
+ * those of the run. With --anonymous the file has names alone. */
+static int check_environment_b(const struct sweep *s, const struct ts_run *run, struct ts_err *err)
+{
+    const struct ts_launcher *b = &s->options->b;
+    const cJSON *item, *known = ts_json_get(ts_json_get(run->sides, ts_ab_name(TS_AB_B)), "env");
+    struct ts_text was = {0}, is = {0};
+    bool same = (size_t)cJSON_GetArraySize(known) == b->assigned_count;
+    size_t i = 0;
+
+    cJSON_ArrayForEach(item, known)
+    {
+        const char *entry = cJSON_IsString(item) ? item->valuestring : "";
+        size_t length = strlen(entry);
+        same = same && strncmp(entry, b->assigned[i], length) == 0 &&
+               (b->assigned[i][length] == '\0' || !strchr(entry, '='));
+        ts_text_printf(&was, " %s", entry);
+        i++;
+    }
+    for (i = 0; i < b->assigned_count; i++)
+        ts_text_printf(&is, " %s", b->assigned[i]);
+    if (!same)
+        ts_err_set(err, TS_EXIT_USAGE, "%s: --env-b of its run:%s; got:%s", s->options->resume,
+                   was.text ? was.text : " none", is.text ? is.text : " none");
+    ts_text_free(&was);
+    ts_text_free(&is);
+    return same ? 0 : -1;
 }
 
 static int prepare(struct sweep *s, bool *from_part, struct ts_err *err)
@@ -175,13 +246,14 @@ static int prepare(struct sweep *s, bool *from_part, struct ts_err *err)
         if (!s->filter)
             return -1;
     }
-    if (ts_choose_specs(merged->specs, merged->spec_count, s->filter, merged->rows_file, &s->specs,
-                        &s->spec_count, err) < 0 ||
+    s->own_workers = merged->b.command || merged->b.assigned_count > 0;
+    if (load_specs(s, err) < 0 ||
         ts_choose_check(&merged->selection, s->specs, s->spec_count, err) < 0 ||
         ts_probe_load(&s->probe, err) < 0)
         return -1;
     for (size_t i = 0; i < s->results.run_count; i++) {
-        if (check_digests(s, &s->results.runs[i], err) < 0)
+        if (check_digests(s, &s->results.runs[i], err) < 0 ||
+            check_environment_b(s, &s->results.runs[i], err) < 0)
             return -1;
     }
     return 0;
@@ -202,15 +274,21 @@ static void warn_of_twins(const struct ts_device_list *list)
 
 static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
 {
+    const struct ts_launcher launcher = {.command = s->options->worker};
     struct ts_device_list list = {0};
     size_t chosen[MAX_DEVICES], count = 0;
     int result = -1;
 
-    if (ts_devices_list(&list, s->options->worker, s->timeout_ns, false, err) < 0)
+    if (ts_devices_list(&list, &launcher, s->timeout_ns, false, err) < 0)
         return -1;
     if (ts_devices_choose(&list, s->options->devices, s->options->device_count, chosen, MAX_DEVICES,
                           &count, err) < 0)
         goto out;
+    if (s->own_workers && count > 1) {
+        ts_err_set(err, TS_EXIT_USAGE, "--worker-b and --env-b work with one device; -d names %zu",
+                   count);
+        goto out;
+    }
     warn_of_twins(&list);
     if (ts_sweep_open_output(s, &list.devices[chosen[0]], count, from_part, err) < 0)
         goto out;
@@ -219,7 +297,8 @@ static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
     ts_progress_close(s->progress);
     s->progress = NULL;
     if (s->results.run_count > 0 && result == 0) {
-        print_results(s);
+        if (!s->keeps_results)
+            print_results(s);
         result = ts_sweep_save(s, err);
     } else if (s->run && s->run->row_count > 0) {
         ts_sweep_keep(s);
@@ -238,7 +317,8 @@ static bool has_rows(const struct ts_results *results)
     return false;
 }
 
-static void free_sweep(struct sweep *s)
+/* results: gets what was measured; NULL: not wanted. */
+static void free_sweep(struct sweep *s, struct ts_results *results)
 {
     ts_journal_close(s->journal, !has_rows(&s->results)); /* an empty journal is litter */
     for (size_t i = 0; i < s->spec_count; i++)
@@ -246,14 +326,18 @@ static void free_sweep(struct sweep *s)
     free(s->specs);
     ts_probe_free(&s->probe);
     ts_row_filter_free(s->filter);
-    ts_results_free(&s->results);
+    if (results)
+        *results = s->results;
+    else
+        ts_results_free(&s->results);
     free(s->output);
     ts_sweep_options_free_read(&s->merged);
 }
 
-int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err)
+int ts_sweep_run(const struct ts_sweep_options *options, struct ts_results *results,
+                 struct ts_err *err)
 {
-    struct sweep s = {.options = options};
+    struct sweep s = {.options = options, .keeps_results = results != NULL};
     bool from_part = false;
     int result = -1;
 
@@ -288,6 +372,6 @@ cleanup:
             result = ts_signal_pending() ? 128 + ts_signal_pending() : TS_EXIT_SYSTEM;
     }
 out:
-    free_sweep(&s);
+    free_sweep(&s, results);
     return result;
 }

@@ -8,6 +8,7 @@
 #ifndef TS_SWEEP_H
 #define TS_SWEEP_H
 
+#include "crew.h"
 #include "progress.h"
 #include "space.h"
 #include "store.h"
@@ -34,16 +35,23 @@ struct ts_sweep_options {
     size_t context_count;
     const char *setup, *cleanup;
     const char *worker; /* --worker COMMAND */
+    bool ab;            /* two sides: specs[0] against specs[1], or specs[0] against itself with */
+    const char *options_b; /* build options besides the spec's; NULL */
+    struct ts_launcher b;  /* what its workers are started by, instead of worker; all zero: the same
+                            * processes serve both */
     bool anonymous, no_wait, yes;
+    bool cold;   /* --cache cold */
     bool digest; /* store the digests of device binaries */
     bool quiet;
     int verbose;
 };
 
 /* Runs the whole sweep over every chosen device, writes the results, prints a verdict per case (to
- * stdout, or stderr when the results go there). Returns the exit status of contract.md section 3
+ * stdout, or stderr when the results go there). results: gets what was measured, and no verdict is
+ * printed; NULL: not wanted. Returns the exit status of contract.md section 3
  * (0, 1, 130, 143); -1 with err for what stops the program. */
-int ts_sweep_run(const struct ts_sweep_options *options, struct ts_err *err);
+int ts_sweep_run(const struct ts_sweep_options *options, struct ts_results *results,
+                 struct ts_err *err);
 
 /* What the worker tells of all platforms and devices; used by `devices` and to choose by -d. */
 struct ts_platform_fault {
@@ -60,8 +68,8 @@ struct ts_device_list {
 /* timeout_ns: of one question; 0: the default. audit: also open each device and audit its event
  * clock, but for those that another tilesweep measures on. Exit status 3 with every platform and a
  * hint when there is no usable device. */
-int ts_devices_list(struct ts_device_list *list, const char *worker_command, int64_t timeout_ns,
-                    bool audit, struct ts_err *err);
+int ts_devices_list(struct ts_device_list *list, const struct ts_launcher *launcher,
+                    int64_t timeout_ns, bool audit, struct ts_err *err);
 void ts_devices_free(struct ts_device_list *list);
 /* The file whose lock keeps a second tilesweep off the device; free() it. */
 char *ts_devices_lock_path(const struct ts_device_list *list, const struct ts_device *device);

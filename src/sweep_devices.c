@@ -116,9 +116,11 @@ static int ask(struct ts_device_list *list, struct ts_crew *crew, struct ts_err 
 
 char *ts_devices_lock_path(const struct ts_device_list *list, const struct ts_device *device)
 {
+    const char *folder = getenv("TILESWEEP_LOCKS");
     char *text = ts_printf("%s\n%s", device->id, list->host);
     char *digest = ts_digest(text, strlen(text));
-    char *path = ts_printf("/tmp/tilesweep-device-%s.lock", digest + strlen("xxh3:"));
+    char *path = ts_printf("%s/tilesweep-device-%s.lock", folder && folder[0] ? folder : "/tmp",
+                           digest + strlen("xxh3:"));
 
     free(text);
     free(digest);
@@ -190,11 +192,12 @@ static int audit_all(struct ts_device_list *list, struct ts_crew *crew, struct t
     return result;
 }
 
-int ts_devices_list(struct ts_device_list *list, const char *worker_command, int64_t timeout_ns,
-                    bool audit_clocks, struct ts_err *err)
+int ts_devices_list(struct ts_device_list *list, const struct ts_launcher *launcher,
+                    int64_t timeout_ns, bool audit_clocks, struct ts_err *err)
 {
+    int ordinal = 0;
     struct ts_crew *crew =
-        ts_crew_open(worker_command, timeout_ns > 0 ? timeout_ns : DEVICES_TIMEOUT_NS, 0);
+        ts_crew_open(launcher, timeout_ns > 0 ? timeout_ns : DEVICES_TIMEOUT_NS, &ordinal);
     int result;
 
     memset(list, 0, sizeof(*list));

@@ -56,7 +56,10 @@ static void add_paths(cJSON *into, const struct ts_sweep_options *o, const struc
 {
     cJSON *specs = ts_json_add_array(into, "specs");
 
-    for (size_t i = 0; i < s->spec_count; i++)
+    /* `ab` of one SPEC has it twice. */
+    size_t count = o->ab && o->spec_count > 0 ? o->spec_count : s->spec_count;
+
+    for (size_t i = 0; i < count; i++)
         add_path(specs, NULL, o->anonymous || i >= o->spec_count ? s->specs[i]->name : o->specs[i]);
     if (o->rows_file && !o->anonymous)
         add_path(into, "rows_file", o->rows_file);
@@ -66,11 +69,23 @@ static void add_paths(cJSON *into, const struct ts_sweep_options *o, const struc
         ts_json_add_string(into, "worker", o->worker);
 }
 
+/* What a resumed `ab` must be given again is told by "sides" of the run. */
+static void add_ab(cJSON *into, const struct ts_sweep_options *o)
+{
+    if (!o->ab)
+        return;
+    ts_json_add_bool(into, "ab", true);
+    if (o->options_b)
+        ts_json_add_string(into, "options_b", o->options_b);
+    ts_json_add_bool(into, "own_workers_b", o->b.command || o->b.assigned_count > 0);
+}
+
 cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *o, const struct sweep *s)
 {
     cJSON *into = cJSON_CreateObject();
 
     add_paths(into, o, s);
+    add_ab(into, o);
     add_strings(into, "devices", o->devices, o->device_count);
     add_sets(into, &o->selection);
     add_sizes(into, &o->selection);
@@ -79,6 +94,8 @@ cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *o, const struct s
     ts_json_add_bool(into, "no_baseline", o->selection.no_baseline);
     ts_json_add_bool(into, "anonymous", o->anonymous);
     ts_json_add_bool(into, "digest", o->digest);
+    if (o->cold)
+        ts_json_add_string(into, "cache", ts_cache_name(TS_CACHE_COLD));
     ts_json_add_int(into, "visits", s->visits);
     ts_json_add_int(into, "samples", s->samples);
     ts_json_add_real(into, "precision", s->precision);
@@ -164,6 +181,8 @@ static int read_options(struct ts_sweep_options *o, const cJSON *from, struct ts
     read_strings(ts_json_get(from, "devices"), &o->devices, &o->device_count);
     read_strings(ts_json_get(from, "variant"), &o->selection.variants, &o->selection.variant_count);
     o->worker = read_text(from, "worker");
+    o->options_b = read_text(from, "options_b");
+    o->ab = ts_json_bool(from, "ab", false);
     o->rows_file = read_text(from, "rows_file");
     o->rows_which = read_text(from, "rows_which");
     if (read_sets(&o->selection, ts_json_get(from, "set"), err) < 0 ||
@@ -173,6 +192,7 @@ static int read_options(struct ts_sweep_options *o, const cJSON *from, struct ts
     o->selection.no_baseline = ts_json_bool(from, "no_baseline", false);
     o->anonymous = ts_json_bool(from, "anonymous", false);
     o->digest = ts_json_bool(from, "digest", false);
+    o->cold = ts_cache_by_name(ts_json_string(from, "cache", NULL)) == TS_CACHE_COLD;
     o->visits = (int)ts_json_int(from, "visits", 0);
     o->samples = (int)ts_json_int(from, "samples", 0);
     o->precision = ts_json_number(from, "precision", 0);
@@ -198,6 +218,17 @@ int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,
             "%s: options.worker: the run's workers were started by a command, and none "
             "that stands in a file is run; if you trust it, give it again: --worker '%s'",
             o->resume, read->worker);
+    if (read->ab != o->ab)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "%s: its run was made by `tilesweep %s`: go on with it by "
+                          "tilesweep %s --resume %s",
+                          o->resume, read->ab ? "ab" : "run", read->ab ? "ab" : "run", o->resume);
+    if (ts_json_bool(from, "own_workers_b", false) && !o->b.command && o->b.assigned_count == 0)
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "%s: the workers of its side b were started by a command or in an "
+                          "environment of their own (sides.b tells), and nothing that stands in a "
+                          "file is run: give --worker-b or --env-b again",
+                          o->resume);
     /* The command line's go first. */
     if (o->spec_count == 0) {
         o->specs = read->specs;
@@ -210,12 +241,14 @@ int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,
     o->selection = read->selection; /* the command line has none: see check_options */
     o->anonymous |= read->anonymous;
     o->digest |= read->digest;
+    o->cold = read->cold; /* the command line has none: see check_options */
     o->visits = o->visits ? o->visits : read->visits;
     o->samples = o->samples ? o->samples : read->samples;
     o->precision = o->precision > 0 ? o->precision : read->precision;
     o->timeout_ns = o->timeout_ns ? o->timeout_ns : read->timeout_ns;
     o->rows_file = read->rows_file;
     o->rows_which = read->rows_which;
+    o->options_b = read->options_b;
     return 0;
 }
 
@@ -235,6 +268,7 @@ void ts_sweep_options_free_read(struct merged_options *merged)
     free_strings(o->selection.variants, o->selection.variant_count);
     ts_selection_clear(&o->selection);
     free((char *)(uintptr_t)o->worker);
+    free((char *)(uintptr_t)o->options_b);
     free((char *)(uintptr_t)o->rows_file);
     free((char *)(uintptr_t)o->rows_which);
 }

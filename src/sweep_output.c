@@ -15,7 +15,8 @@
 
 static char *default_output(const struct sweep *s, const struct ts_device *device, size_t devices)
 {
-    char *benchmark = ts_path_slug(s->spec_count == 1 ? s->specs[0]->name : "all");
+    bool one = s->spec_count == 1 || s->options->ab;
+    char *benchmark = ts_path_slug(one ? s->specs[0]->name : "all");
     char *name = ts_path_slug(devices == 1 ? device->name : "devices");
     char stamp[32], *path;
     time_t now = time(NULL);
@@ -23,7 +24,8 @@ static char *default_output(const struct sweep *s, const struct ts_device *devic
 
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
-    path = ts_printf("results/local/%s-%s-%s.json", benchmark, name, stamp);
+    path = ts_printf("results/local/%s%s-%s-%s.json", benchmark, s->options->ab ? "-ab" : "", name,
+                     stamp);
     free(benchmark);
     free(name);
     return path;
@@ -215,8 +217,11 @@ int ts_sweep_save(struct sweep *s, struct ts_err *err)
     if (!s->options->quiet)
         ts_say("results: %s", s->output);
     if (interrupted)
-        ts_say("interrupted; go on with: tilesweep run --resume %s%s", s->output,
-               s->options->worker ? " --worker ... (as before)" : "");
+        ts_say("interrupted; go on with: tilesweep %s --resume %s%s%s%s",
+               s->options->ab ? "ab" : "run", s->output,
+               s->options->worker ? " --worker ... (as before)" : "",
+               s->options->b.command ? " --worker-b ... (as before)" : "",
+               s->options->b.assigned_count > 0 ? " --env-b ... (as before)" : "");
     return 0;
 }
 

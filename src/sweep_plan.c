@@ -1,9 +1,20 @@
-/* sweep_plan.c: what a sweep will do: rows, units, cases, jobs. */
+/* sweep_plan.c: what a sweep will do: rows, units, cases, and of `ab` which rows are partners. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "row_map.h"
 #include "sweep_private.h"
+
+static const struct ts_device *device_of(struct sweep *s, size_t space)
+{
+    return ts_sweep_team(s, space)->device;
+}
+
+/* By which name --rows is asked for a spec's rows: of `ab`, B's go by A's. */
+static const char *asked_name(const struct sweep *s, size_t space)
+{
+    return s->specs[s->options->ab ? 0 : space]->name;
+}
 
 /* ---- rows ---- */
 
@@ -24,15 +35,16 @@ static void describe_row(struct ts_row *row, const struct ts_space *space,
 
 /* What is known before anything is built: work, geometry, and whether the device's limits refuse
  * it. */
-static int judge_row(const struct sweep *s, struct ts_row *row, const struct ts_space *space,
-                     const struct ts_config *config, struct ts_err *err)
+static int judge_row(const struct ts_device *device, struct ts_row *row,
+                     const struct ts_space *space, const struct ts_config *config,
+                     struct ts_err *err)
 {
     struct ts_instance instance = {0};
     struct ts_text why = {0};
     const struct ts_job_launch *launch;
     const char *code;
 
-    if (ts_space_instance(space, config, &row->size, &s->run->device, &instance, err) < 0)
+    if (ts_space_instance(space, config, &row->size, device, &instance, err) < 0)
         return -1;
     launch = &instance.launches[0];
     row->work = instance.work;
@@ -45,8 +57,7 @@ static int judge_row(const struct sweep *s, struct ts_row *row, const struct ts_
     row->geometry.local_bytes = instance.local_bytes;
     for (size_t i = 0; i < instance.launch_count && row->status == TS_PENDING; i++) {
         launch = &instance.launches[i];
-        code = ts_device_refuses(&s->run->device, launch->dims, launch->local, instance.local_bytes,
-                                 &why);
+        code = ts_device_refuses(device, launch->dims, launch->local, instance.local_bytes, &why);
         if (code)
             ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
     }
@@ -100,45 +111,51 @@ static void end_case(struct sweep *s, size_t first)
     s->cases[s->case_count++] = (struct case_span){first, s->run->row_count - first};
 }
 
-static int plan_case(struct sweep *s, size_t space_index, size_t problem, size_t size,
+static bool is_asked_for(struct sweep *s, size_t space, const struct ts_row *row)
+{
+    struct ts_row named = *row;
+
+    named.benchmark = (char *)(uintptr_t)asked_name(s, space); /* a view: frees nothing */
+    named.side = TS_AB_NONE;
+    return !s->filter || ts_row_filter_admits(s->filter, &named);
+}
+
+/* The rows of one case of one space. */
+static int plan_rows(struct sweep *s, size_t space_index, size_t problem, size_t size,
                      struct unit *units, struct ts_err *err)
 {
     struct ts_space *space = s->spaces[space_index];
-    size_t first = s->run->row_count;
 
     for (size_t c = 0; c < space->config_count; c++) {
         const struct ts_config *config = &space->configs[c];
+        struct ts_row *row;
         size_t index;
 
         if (config->problem != problem || !config->admitted[size])
             continue;
         index = ts_run_add_row(s->run);
-        describe_row(&s->run->rows[index], space, config, &space->sizes[size]);
-        if (s->filter && !ts_row_filter_admits(s->filter, &s->run->rows[index])) {
-            ts_row_free(&s->run->rows[index]);
+        row = &s->run->rows[index];
+        describe_row(row, space, config, &space->sizes[size]);
+        if (s->options->ab)
+            row->side = space_index == 0 ? TS_AB_A : TS_AB_B;
+        if (!is_asked_for(s, space_index, row)) {
+            ts_row_free(row);
             s->run->row_count--;
             continue;
         }
-        if (judge_row(s, &s->run->rows[index], space, config, err) < 0)
+        if (judge_row(device_of(s, space_index), row, space, config, err) < 0)
             return -1;
         add_to_unit(&units[c], index, space->size_count);
     }
-    end_case(s, first);
     return 0;
 }
 
-static int plan_space(struct sweep *s, size_t space_index, struct ts_err *err)
+static void keep_units(struct sweep *s, size_t space_index, struct unit *units)
 {
-    struct ts_space *space = s->spaces[space_index];
-    struct unit *units = ts_alloc(space->config_count, sizeof(*units));
-    int result = 0;
+    const struct ts_space *space = s->spaces[space_index];
 
-    for (size_t problem = 0; problem < space->problem_count && result == 0; problem++) {
-        for (size_t size = 0; size < space->size_count && result == 0; size++)
-            result = plan_case(s, space_index, problem, size, units, err);
-    }
     for (size_t c = 0; c < space->config_count; c++) {
-        if (units[c].row_count == 0 || result < 0) {
+        if (units[c].row_count == 0) {
             free(units[c].rows);
             continue;
         }
@@ -149,6 +166,75 @@ static int plan_space(struct sweep *s, size_t space_index, struct ts_err *err)
         for (size_t i = 0; i < space->spec->check_sizes.count; i++)
             units[c].timed_size_only &= !space->configs[c].admitted_check[i];
         s->units[s->unit_count++] = units[c];
+    }
+}
+
+/* The space's case with these values; false: it has none. */
+static bool find_case(const struct ts_space *space, const struct ts_values *problem,
+                      const struct ts_values *size, size_t *problem_index, size_t *size_index)
+{
+    size_t p = 0, z = 0;
+
+    while (p < space->problem_count && !ts_values_equal(&space->problems[p], problem))
+        p++;
+    while (z < space->size_count && !ts_values_equal(&space->sizes[z], size))
+        z++;
+    *problem_index = p;
+    *size_index = z;
+    return p < space->problem_count && z < space->size_count;
+}
+
+/* One case of all spaces from first to end that have it; those before `own` had none. */
+static int plan_case(struct sweep *s, size_t own, size_t end, size_t problem, size_t size,
+                     struct unit *const *units, struct ts_err *err)
+{
+    const struct ts_space *of = s->spaces[own];
+    size_t first = s->run->row_count, p, z;
+
+    for (size_t i = own; i < end; i++) {
+        if (find_case(s->spaces[i], &of->problems[problem], &of->sizes[size], &p, &z) &&
+            plan_rows(s, i, p, z, units[i], err) < 0)
+            return -1;
+    }
+    end_case(s, first);
+    return 0;
+}
+
+/* Spaces first to end share their cases: one benchmark's, or the two sides of `ab`. */
+static int plan_spaces(struct sweep *s, size_t first, size_t end, struct unit *const *units,
+                       struct ts_err *err)
+{
+    size_t p, z;
+
+    for (size_t i = first; i < end; i++) {
+        const struct ts_space *space = s->spaces[i];
+
+        for (size_t problem = 0; problem < space->problem_count; problem++) {
+            for (size_t size = 0; size < space->size_count; size++) {
+                if (i > first && find_case(s->spaces[first], &space->problems[problem],
+                                           &space->sizes[size], &p, &z))
+                    continue; /* planned with it */
+                if (plan_case(s, i, end, problem, size, units, err) < 0)
+                    return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int plan_all(struct sweep *s, struct ts_err *err)
+{
+    struct unit **units = ts_alloc(s->spec_count + 1, sizeof(*units));
+    size_t together = s->options->ab ? s->spec_count : 1;
+    int result = 0;
+
+    for (size_t i = 0; i < s->spec_count; i++)
+        units[i] = ts_alloc(s->spaces[i]->config_count, sizeof(**units));
+    for (size_t i = 0; i < s->spec_count && result == 0; i += together)
+        result = plan_spaces(s, i, i + together, units, err);
+    for (size_t i = 0; i < s->spec_count; i++) {
+        keep_units(s, i, units[i]);
+        free(units[i]);
     }
     free(units);
     return result;
@@ -182,10 +268,10 @@ static int open_spaces(struct sweep *s, struct ts_err *err)
 
         if (s->filter) {
             memset(&selection, 0, sizeof(selection));
-            ts_row_filter_select(s->filter, s->specs[i]->name, &selection);
+            ts_row_filter_select(s->filter, asked_name(s, i), &selection);
         }
         s->spaces[i] =
-            ts_space_open(s->specs[i], &selection, &s->run->device, s->options->yes, err);
+            ts_space_open(s->specs[i], &selection, device_of(s, i), s->options->yes, err);
         if (s->filter)
             ts_selection_clear(&selection);
         if (!s->spaces[i])
@@ -193,6 +279,46 @@ static int open_spaces(struct sweep *s, struct ts_err *err)
         s->run->excluded += s->spaces[i]->excluded;
     }
     return 0;
+}
+
+/* The row as its partner on the other side is looked up: a view, frees nothing. */
+static struct ts_row without_side(const struct sweep *s, const struct ts_row *row)
+{
+    struct ts_row view = *row;
+
+    view.benchmark = s->specs[0]->name;
+    view.side = TS_AB_NONE;
+    return view;
+}
+
+/* The same configuration of both sides: by case, variant and parameters. */
+static int find_partners(struct sweep *s, struct ts_err *err)
+{
+    struct ts_row_map map = {0};
+    size_t pairs = 0, rows[2] = {0, 0};
+    bool is_new;
+
+    for (size_t i = 0; i < s->run->row_count; i++) {
+        const struct ts_row *row = &s->run->rows[i], view = without_side(s, row);
+        const size_t *found = row->side == TS_AB_B ? ts_row_map_find(&map, &view) : NULL;
+
+        s->partner[i] = TS_NO_ROW;
+        rows[row->side == TS_AB_B]++;
+        if (row->side == TS_AB_A)
+            *ts_row_map_put(&map, &view, &is_new) = i;
+        if (!found)
+            continue;
+        s->partner[i] = *found;
+        s->partner[*found] = i;
+        pairs++;
+    }
+    ts_row_map_free(&map);
+    if (pairs > 0 || !s->options->ab || s->run->row_count == 0)
+        return 0;
+    return ts_err_set(err, TS_EXIT_USAGE,
+                      "no configuration in common: A (%s) has %zu, B (%s) has %zu; expected the "
+                      "same size, problem, variant and parameters",
+                      s->specs[0]->path, rows[0], s->specs[1]->path, rows[1]);
 }
 
 int ts_sweep_plan(struct sweep *s, struct ts_err *err)
@@ -204,10 +330,8 @@ int ts_sweep_plan(struct sweep *s, struct ts_err *err)
     s->run->row_count = s->run->row_capacity = 0;
     if (open_spaces(s, err) < 0)
         return -1;
-    for (size_t i = 0; i < s->spec_count; i++) {
-        if (plan_space(s, i, err) < 0)
-            return -1;
-    }
+    if (plan_all(s, err) < 0)
+        return -1;
     adopt_rows(s, known, known_count);
     free(known);
     if (s->filter)
@@ -218,7 +342,8 @@ int ts_sweep_plan(struct sweep *s, struct ts_err *err)
         for (size_t r = 0; r < s->units[u].row_count; r++)
             s->row_unit[s->units[u].rows[r]] = u;
     }
-    return 0;
+    s->partner = ts_alloc(s->run->row_count, sizeof(*s->partner));
+    return find_partners(s, err);
 }
 
 void ts_sweep_unplan(struct sweep *s)
@@ -228,162 +353,13 @@ void ts_sweep_unplan(struct sweep *s)
     free(s->units);
     free(s->cases);
     free(s->row_unit);
+    free(s->partner);
     for (size_t i = 0; s->spaces && i < s->spec_count; i++)
         ts_space_close(s->spaces[i]);
     free(s->spaces);
     s->units = NULL;
     s->cases = NULL;
-    s->row_unit = NULL;
+    s->row_unit = s->partner = NULL;
     s->spaces = NULL;
     s->unit_count = s->unit_capacity = s->case_count = s->case_capacity = 0;
-}
-
-/* ---- jobs ---- */
-
-static void add_source(struct job_sources *sources, const struct ts_source *source)
-{
-    sources->digests[sources->count] = source->digest;
-    sources->texts[sources->count++] = source->text;
-}
-
-void ts_sweep_begin_job(struct sweep *s, const struct unit *unit, enum ts_job_verb verb,
-                        struct ts_job *job, struct job_sources *sources)
-{
-    struct ts_space *space = s->spaces[unit->space];
-    const struct ts_spec *spec = space->spec;
-    const struct ts_config *config = &space->configs[unit->config];
-
-    memset(job, 0, sizeof(*job));
-    memset(sources, 0, sizeof(*sources));
-    job->verb = verb;
-    job->seed = s->seed;
-    job->tolerance = spec->tolerance;
-    job->code.source = ts_strdup(spec->variants[config->variant].source.digest);
-    job->code.options = ts_strdup(config->options);
-    job->reference = spec->reference_name ? ts_strdup(spec->reference_name) : NULL;
-    add_source(sources, &spec->variants[config->variant].source);
-}
-
-/* Every output must have its match, or it would go uncompared; and the reference must reach the
- * same step. */
-static int check_reference(const struct ts_space *space, const struct ts_instance *instance,
-                           const struct ts_instance *reference, struct ts_err *err)
-{
-    const char *name = space->spec->reference_variant;
-
-    for (size_t i = 0; i < instance->arg_count; i++) {
-        const struct ts_job_arg *arg = &instance->args[i], *match = NULL;
-
-        if (arg->kind != TS_ARG_OUT && arg->kind != TS_ARG_INOUT)
-            continue;
-        for (size_t j = 0; j < reference->arg_count; j++) {
-            const struct ts_job_arg *other = &reference->args[j];
-            if (!strcmp(other->name, arg->name) && other->type == arg->type &&
-                other->count == arg->count && other->kind == arg->kind)
-                match = other;
-        }
-        if (!match)
-            return ts_err_set(err, TS_EXIT_USAGE,
-                              "%s: reference.variant: \"%s\" has no output \"%s\" of the same type "
-                              "and size to compare with",
-                              space->spec->path, name, arg->name);
-    }
-    if (instance->steps % reference->steps != 0)
-        return ts_err_set(
-            err, TS_EXIT_USAGE,
-            "%s: reference.variant: \"%s\" advances %lld steps a launch, which do not "
-            "divide %lld",
-            space->spec->path, name, (long long)reference->steps, (long long)instance->steps);
-    return 0;
-}
-
-/* The reference's configuration at one size, into job->reference_instances[i]. All sizes of a job
- * share one build. */
-static int add_reference_at(struct sweep *s, const struct ts_space *space, size_t problem, size_t i,
-                            struct ts_job *job, struct job_sources *sources, struct ts_err *err)
-{
-    const struct ts_spec *spec = space->spec;
-    const struct ts_values *size = &job->instances[i].size;
-    struct ts_config *config =
-        ts_space_reference_config(space, problem, size, &s->run->device, err);
-    int result = -1;
-
-    if (!config)
-        return err->exit_status
-                   ? -1
-                   : ts_err_set(
-                         err, TS_EXIT_USAGE,
-                         "%s: reference.variant: no configuration of \"%s\" admits every size",
-                         spec->path, spec->reference_variant);
-    if (i == 0) {
-        const struct ts_variant *variant = &spec->variants[config->variant];
-        job->reference_code.source = ts_strdup(variant->source.digest);
-        job->reference_code.options = ts_strdup(config->options);
-        add_source(sources, &variant->source);
-    }
-    if (strcmp(job->reference_code.options, config->options) != 0)
-        ts_err_set(
-            err, TS_EXIT_USAGE,
-            "%s: reference.variant: the first configuration of \"%s\" that admits a size is not "
-            "the same for all check sizes; name a variant with one configuration for all",
-            spec->path, spec->reference_variant);
-    else if (ts_space_instance(space, config, size, &s->run->device, &job->reference_instances[i],
-                               err) == 0)
-        result = check_reference(space, &job->instances[i], &job->reference_instances[i], err);
-    ts_config_free(config);
-    return result;
-}
-
-static int add_reference(struct sweep *s, const struct ts_space *space, size_t problem,
-                         struct ts_job *job, struct job_sources *sources, struct ts_err *err)
-{
-    if (!space->spec->reference_variant)
-        return 0;
-    job->reference_instances = ts_alloc(job->instance_count, sizeof(*job->reference_instances));
-    for (size_t i = 0; i < job->instance_count; i++) {
-        if (add_reference_at(s, space, problem, i, job, sources, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-int ts_sweep_prove_job(struct sweep *s, const struct unit *unit, struct ts_job *job,
-                       struct job_sources *sources, struct ts_err *err)
-{
-    struct ts_space *space = s->spaces[unit->space];
-    const struct ts_spec *spec = space->spec;
-    const struct ts_config *config = &space->configs[unit->config];
-
-    ts_sweep_begin_job(s, unit, TS_JOB_PROVE, job, sources);
-    job->instances = ts_alloc(spec->check_sizes.count, sizeof(*job->instances));
-    for (size_t i = 0; i < spec->check_sizes.count; i++) {
-        if (!config->admitted_check[i])
-            continue;
-        if (ts_space_instance(space, config, &spec->check_sizes.items[i], &s->run->device,
-                              &job->instances[job->instance_count], err) < 0)
-            return -1;
-        job->instance_count++;
-    }
-    return add_reference(s, space, config->problem, job, sources, err);
-}
-
-int ts_sweep_time_job(struct sweep *s, size_t row, struct ts_job *job, struct job_sources *sources,
-                      struct ts_err *err)
-{
-    const struct unit *unit = &s->units[s->row_unit[row]];
-    struct ts_space *space = s->spaces[unit->space];
-    const struct ts_config *config = &space->configs[unit->config];
-
-    ts_sweep_begin_job(s, unit, TS_JOB_TIME, job, sources);
-    job->samples = s->samples;
-    job->clock.event = s->run->clock.event;
-    job->clock.tick_ns = s->run->clock.tick_ns;
-    job->clock.floor_ns = s->run->clock.floor_ns;
-    job->clock.host_ratio = s->run->clock.host_ratio;
-    job->instances = ts_alloc(1, sizeof(*job->instances));
-    if (ts_space_instance(space, config, &s->run->rows[row].size, &s->run->device,
-                          &job->instances[0], err) < 0)
-        return -1;
-    job->instance_count = 1;
-    return add_reference(s, space, config->problem, job, sources, err);
 }

@@ -10,6 +10,7 @@
 
 #define SECOND_NS 1000000000LL
 #define TS_WATCH_VISITS 64
+#define TS_NO_ROW SIZE_MAX
 
 /* One build: a configuration, for all its sizes. */
 struct unit {
@@ -46,10 +47,20 @@ struct watch {
     int64_t taken_back, most_back; /* visits */
 };
 
+/* Workers that are started alike, and the device as they see it. */
+struct team {
+    struct ts_crew *crew;
+    size_t seat; /* of the timing worker, when has_seat */
+    bool has_seat;
+    const struct ts_device *device;
+    const struct ts_clock *clock; /* what its visits are timed by */
+};
+
 /* One device being measured. */
 struct sweep {
     const struct ts_sweep_options *options; /* &merged.options, once they are merged */
     struct merged_options merged;
+    bool keeps_results; /* the caller gets them and says what they mean */
     int visits, samples;
     double precision;
     uint64_t seed;
@@ -67,17 +78,20 @@ struct sweep {
     struct ts_journal *journal; /* NULL: standard output gets the document */
     char *output;
     struct ts_progress *progress;
-    struct ts_crew *crew;
+    struct team teams[2]; /* [1] serves B of `ab` where B has workers of its own */
+    bool own_workers;
+    int next_ordinal;          /* of the run's worker processes */
+    struct ts_device device_b; /* as B's own workers see it */
+    struct ts_clock clock_b;
 
     /* of the device at hand */
     struct ts_space **spaces; /* one a spec */
     struct unit *units;
     size_t unit_count, unit_capacity;
     size_t *row_unit; /* per row */
+    size_t *partner;  /* per row, of `ab`: the same configuration on the other side, or TS_NO_ROW */
     struct case_span *cases;
     size_t case_count, case_capacity;
-    size_t seat; /* of the timing worker, when has_seat */
-    bool has_seat;
     struct phase_time proving, timing;
     struct watch watch;
     int64_t begin_ns;  /* of the run's session, CLOCK_MONOTONIC */
@@ -110,6 +124,7 @@ int ts_sweep_measure_device(struct sweep *s, const struct ts_device_list *list, 
  * keep what they know. */
 int ts_sweep_plan(struct sweep *s, struct ts_err *err);
 void ts_sweep_unplan(struct sweep *s);
+/* ---- sweep_job.c ---- */
 /* The jobs of a unit; the caller frees with ts_job_free; sources are borrowed. */
 struct job_sources {
     const char *digests[2], *texts[2];
@@ -124,8 +139,13 @@ int ts_sweep_time_job(struct sweep *s, size_t row, struct ts_job *job, struct jo
                       struct ts_err *err);
 
 /* ---- sweep_work.c: what both phases do with a reply ---- */
+/* The workers that serve a spec's configurations (or, by its row, a row's). */
+struct team *ts_sweep_team(struct sweep *s, size_t space);
+struct team *ts_sweep_team_of_row(struct sweep *s, size_t row);
 /* Hires when there is no idle timing worker. -1 with err when workers cannot be had. */
-int ts_sweep_need_seat(struct sweep *s, struct ts_err *err);
+int ts_sweep_need_seat(struct team *team, struct ts_err *err);
+/* The next visits are made by fresh processes. */
+void ts_sweep_change_workers(struct sweep *s);
 /* The facts of a `done` line into a row; first: the first at this size. */
 void ts_sweep_merge(struct ts_row *row, const cJSON *line, bool timed_size);
 /* Sets status and reason of a row from a reply that is not ok; false when it is ok. */
@@ -140,10 +160,27 @@ cJSON *ts_sweep_spent_to_json(const struct sweep *s);
 /* Counts workers that were lost at once; -1 with err when no worker can be kept. */
 int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts_err *err);
 
+/* ---- sweep_entry.c: what is visited in one go ---- */
+/* A row, or both sides of a configuration. */
+struct entry {
+    size_t rows[2];
+    size_t count;
+};
+/* Those of a case, *count of them; free(). */
+struct entry *ts_sweep_entries(const struct sweep *s, const struct case_span *span, size_t *count);
+/* The entry's rows that are timed; of a pair with a failed side, the other. Returns how many. */
+size_t ts_sweep_live_rows(const struct sweep *s, const struct entry *entry, size_t live[2]);
+/* What the entry has to show: of a row, its visits' times; of a pair, the ratio in each process, the
+ * median over its pairs of visits, as compare takes it. *count of them; free(). */
+double *ts_sweep_evidence(const struct sweep *s, const struct entry *entry, size_t *count);
+/* Does it want a visit in this round? */
+bool ts_sweep_wants_visit(const struct sweep *s, const struct entry *entry, int round);
+
 /* ---- sweep_visit.c ---- */
 /* A visit asked for. */
 struct visit {
     size_t row;
+    int pair;         /* of `ab`, see struct ts_visit; -1: none */
     bool first, last; /* prove before, prove after */
     bool fresh;       /* part of the confirmation */
     bool no_samples;  /* only the proof after */
@@ -153,10 +190,10 @@ int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *er
 
 /* ---- sweep_sentinel.c ---- */
 /* Looks at the device before the first of `visits` visits, and now and then between them (after
- * each of which watch is called). What was measured between two looks that differ is taken back, so
- * that it is measured again. */
+ * each of which, or each pair of which, watch is called). What was measured between two looks that
+ * differ is taken back, so that it is measured again. */
 int ts_sweep_watch_begin(struct sweep *s, int64_t visits, struct ts_err *err);
-int ts_sweep_watch(struct sweep *s, size_t row, struct ts_err *err);
+int ts_sweep_watch(struct sweep *s, const size_t *rows, size_t count, struct ts_err *err);
 /* A look at the end of a case, so that every visit stands between two. again: there is a turn left
  * in which what is taken back can be made again; else it is kept and counted as disturbed. */
 int ts_sweep_watch_settle(struct sweep *s, bool again, struct ts_err *err);
@@ -172,7 +209,8 @@ struct pool_task {
     struct phase_time *book;
     int64_t end_ns; /* CLOCK_MONOTONIC: what is in hand then is given up; INT64_MAX: never */
 };
-/* units: indices into s->units, handed out in order. -1 with err when no worker can be kept. */
+/* units: indices into s->units, handed out in order, to each team its own. -1 with err when no
+ * worker can be kept. */
 int ts_sweep_pool(struct sweep *s, const struct pool_task *task, const size_t *units, size_t count,
                   struct ts_err *err);
 

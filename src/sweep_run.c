@@ -34,6 +34,7 @@ static struct ts_run *earlier_run(struct sweep *s, const struct ts_device *devic
     return NULL;
 }
 
+/* Of `ab`: A's and B's, in this order. */
 static cJSON *make_specs(const struct sweep *s)
 {
     cJSON *list = cJSON_CreateArray();
@@ -44,6 +45,33 @@ static cJSON *make_specs(const struct sweep *s)
         ts_json_add_string(item, "digest", s->specs[i]->digest);
     }
     return list;
+}
+
+/* What each side of `ab` is; names of files and values of variables stay at home with --anonymous.
+ */
+static cJSON *make_sides(const struct sweep *s)
+{
+    const struct ts_sweep_options *o = s->options;
+    cJSON *sides = o->ab ? cJSON_CreateObject() : NULL;
+
+    for (size_t i = 0; i < s->spec_count && sides; i++) {
+        cJSON *side = ts_json_add_object(sides, ts_ab_name(i == 0 ? TS_AB_A : TS_AB_B));
+        ts_json_add_string(side, "spec", o->anonymous ? s->specs[i]->name : s->specs[i]->path);
+        ts_json_add_string(side, "options", i == 1 && o->options_b ? o->options_b : "");
+        if (i == 0 || !s->own_workers)
+            continue;
+        cJSON *env = o->b.assigned_count > 0 ? ts_json_add_array(side, "env") : NULL;
+        for (size_t v = 0; v < o->b.assigned_count; v++) {
+            const char *entry = o->b.assigned[v];
+            char *shown = ts_printf(
+                "%.*s", o->anonymous ? (int)strcspn(entry, "=") : (int)strlen(entry), entry);
+            ts_json_add_string(env, NULL, shown);
+            free(shown);
+        }
+        if (o->b.command && !o->anonymous)
+            ts_json_add_string(side, "worker", o->b.command);
+    }
+    return sides;
 }
 
 static cJSON *make_context(const struct sweep *s)
@@ -99,18 +127,19 @@ static void begin_run(struct sweep *s, const struct ts_device *device)
     run->host = unknown_host();
     run->specs = make_specs(s);
     run->options = ts_sweep_options_to_json(s->options, s);
+    run->sides = make_sides(s);
     copy_device(&run->device, device);
     run->rows = NULL;
 }
 
 /* Names of machines, files and variables stay at home. */
-static void anonymise(struct ts_run *run)
+static void anonymise(cJSON *host, cJSON *environment)
 {
-    cJSON *name = ts_json_get(run->host, "name"), *item;
+    cJSON *name = ts_json_get(host, "name"), *item;
 
     if (name)
         cJSON_SetValuestring(name, "");
-    cJSON_ArrayForEach(item, run->environment)
+    cJSON_ArrayForEach(item, environment)
     {
         if (cJSON_IsString(item))
             cJSON_SetValuestring(item, "");
@@ -175,8 +204,11 @@ static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
         return -1;
     if (ts_signal_pending())
         return 0;
-    if (s->options->anonymous)
-        anonymise(s->run);
+    if (s->options->anonymous) {
+        cJSON *measured = ts_json_get(ts_json_get(s->run->sides, ts_ab_name(TS_AB_B)), "measured");
+        anonymise(s->run->host, s->run->environment);
+        anonymise(ts_json_get(measured, "host"), ts_json_get(measured, "environment"));
+    }
     warn_of_load(s);
     if (ts_sweep_plan(s, err) < 0)
         return -1;
@@ -216,6 +248,57 @@ static void begin_budget(struct sweep *s, size_t devices_left)
         s->end_ns = ts_now_ns() + s->budget_left_ns / (int64_t)devices_left;
 }
 
+/* B's own workers may list other devices: the one that -d names there. A resumed run keeps the
+ * clock of B's first visits. */
+static int choose_device_b(struct sweep *s, struct ts_err *err)
+{
+    const cJSON *side = ts_json_get(s->run->sides, ts_ab_name(TS_AB_B));
+    const cJSON *clock = ts_json_get(ts_json_get(side, "measured"), "clock");
+    const struct ts_sweep_options *o = s->options;
+    struct ts_device_list list = {0};
+    size_t chosen, count = 0;
+
+    if (ts_devices_list(&list, &o->b, s->timeout_ns, false, err) < 0)
+        return ts_err_prepend(err, "side b");
+    if (ts_devices_choose(&list, o->devices, o->device_count, &chosen, 1, &count, err) < 0) {
+        ts_devices_free(&list);
+        return ts_err_prepend(err, "side b");
+    }
+    copy_device(&s->device_b, &list.devices[chosen]);
+    ts_devices_free(&list);
+    if (clock)
+        ts_clock_from_json(&s->clock_b, clock);
+    return 0;
+}
+
+static int open_teams(struct sweep *s, struct ts_err *err)
+{
+    const struct ts_launcher a = {.command = s->options->worker};
+
+    s->next_ordinal = next_ordinal(s->run);
+    s->teams[0] = (struct team){.crew = ts_crew_open(&a, s->timeout_ns, &s->next_ordinal),
+                                .device = &s->run->device,
+                                .clock = &s->run->clock};
+    if (!s->own_workers)
+        return 0;
+    if (choose_device_b(s, err) < 0)
+        return -1;
+    s->teams[1] =
+        (struct team){.crew = ts_crew_open(&s->options->b, s->timeout_ns, &s->next_ordinal),
+                      .device = &s->device_b,
+                      .clock = &s->clock_b};
+    return 0;
+}
+
+static void close_teams(struct sweep *s)
+{
+    for (size_t i = 0; i < TS_COUNT(s->teams); i++)
+        ts_crew_close(s->teams[i].crew);
+    memset(s->teams, 0, sizeof(s->teams));
+    ts_device_free(&s->device_b);
+    ts_clock_free(&s->clock_b);
+}
+
 int ts_sweep_measure_device(struct sweep *s, const struct ts_device_list *list, size_t index,
                             size_t devices_left, struct ts_err *err)
 {
@@ -241,14 +324,13 @@ int ts_sweep_measure_device(struct sweep *s, const struct ts_device_list *list, 
     if (!resumed)
         begin_run(s, device);
     s->run = &s->results.runs[s->run_index];
-    s->crew = ts_crew_open(s->options->worker, s->timeout_ns, next_ordinal(s->run));
     begin_ns = s->begin_ns = ts_now_ns();
     begin_budget(s, devices_left);
-    result = run_phases(s, resumed, err);
+    result = open_teams(s, err);
+    if (result == 0)
+        result = run_phases(s, resumed, err);
     s->budget_left_ns -= ts_now_ns() - begin_ns;
-    ts_crew_close(s->crew);
-    s->crew = NULL;
-    s->has_seat = false;
+    close_teams(s);
     end_run(s, result < 0 || ts_signal_pending() != 0);
     if (result == 0 && s->journal && !ts_signal_pending() &&
         ts_journal_end(s->journal, s->run, err) < 0)

@@ -30,18 +30,19 @@ static void give_up(struct sweep *s, const struct ts_reply *reply)
 static int look(struct sweep *s, bool *excursion, struct ts_err *err)
 {
     const char *digest = s->probe.digest, *text = s->probe.text;
+    struct team *team = &s->teams[0];
     struct ts_job job = {.verb = TS_JOB_SENTINEL};
     struct ts_reply reply = {0};
     int64_t begin_ns = ts_now_ns();
     int result = 0;
 
     *excursion = false;
-    if (ts_sweep_need_seat(s, err) < 0)
+    if (ts_sweep_need_seat(team, err) < 0)
         return -1;
     job.code.source = ts_strdup(digest);
     job.code.options = ts_strdup(TS_PROBE_OPTIONS);
     job.clock = (struct ts_clock){.event = s->run->clock.event, .tick_ns = s->run->clock.tick_ns};
-    ts_crew_call(s->crew, s->seat, &job, &digest, &text, 1, &reply);
+    ts_crew_call(team->crew, team->seat, &job, &digest, &text, 1, &reply);
     ts_job_free(&job);
     if (reply.kind == TS_REPLY_DONE && !strcmp(ts_json_string(reply.line, "status", ""), "ok")) {
         const cJSON *told = ts_json_get(reply.line, "sentinel");
@@ -114,15 +115,16 @@ int ts_sweep_watch_begin(struct sweep *s, int64_t visits, struct ts_err *err)
     return result;
 }
 
-int ts_sweep_watch(struct sweep *s, size_t row, struct ts_err *err)
+int ts_sweep_watch(struct sweep *s, const size_t *rows, size_t count, struct ts_err *err)
 {
     struct watch *w = &s->watch;
     bool full;
 
     if (w->off || ts_signal_pending())
         return 0;
-    w->rows[w->count++] = row;
-    full = w->count == TS_WATCH_VISITS;
+    for (size_t i = 0; i < count; i++)
+        w->rows[w->count++] = rows[i];
+    full = w->count + 2 > TS_WATCH_VISITS; /* two: a pair of visits stays together */
     if (!full && (w->count < LOOK_EVERY || ts_now_ns() - w->looked_ns < LOOK_COST * w->cost_ns))
         return 0;
     return look_now(s, true, err);

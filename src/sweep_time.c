@@ -1,9 +1,13 @@
 /* sweep_time.c: phase two: one worker alone on the device, case by case, rounds of visits in random
- * order: as many as were asked for, more where the interval is wide, and the finalists' own. */
+ * order: as many as were asked for, more where the interval is wide, and the finalists' own. Of
+ * `ab`, both sides of a configuration are visited next to each other, in random order, and every
+ * round by fresh processes: the ratio within a pair of visits is then one piece of evidence, free
+ * of what changes over time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pair.h"
 #include "rng.h"
 #include "stats.h"
 #include "sweep_private.h"
@@ -20,6 +24,8 @@
 struct timing {
     struct sweep *s;
     const struct case_span *span;
+    struct entry *entries; /* of the case */
+    size_t entry_count;
     int64_t end_ns; /* of the case's share of the budget, less what a later step needs */
     int64_t done;   /* visits, over all cases */
     double best_ns; /* fastest median of a visit in this case so far */
@@ -29,6 +35,13 @@ struct timing {
 static struct ts_row *row_at(const struct timing *t, size_t index)
 {
     return &t->s->run->rows[index];
+}
+
+static void take_case(struct timing *t, const struct case_span *span)
+{
+    free(t->entries);
+    t->span = span;
+    t->entries = ts_sweep_entries(t->s, span, &t->entry_count);
 }
 
 static bool is_over(const struct timing *t)
@@ -60,30 +73,11 @@ static void note_best(struct timing *t, const struct ts_row *row)
 
 /* ---- rounds ---- */
 
-static int make_visit(struct timing *t, const struct visit *visit, struct ts_err *err)
-{
-    if (ts_sweep_visit(t->s, visit, err) < 0)
-        return -1;
-    note_best(t, row_at(t, visit->row));
-    return ts_sweep_watch(t->s, visit->row, err);
-}
-
 /* Before its first visit a row is proven at this size, also when an earlier process of a resumed
  * run proved it: that costs one launch and saves a belief. */
 static bool is_first(const struct ts_row *row)
 {
     return row->time.visit_count == 0;
-}
-
-/* Only what is proven is timed: on the check sizes in phase one or, where none admits the
- * configuration, at the timed size in its first visit. */
-static bool wants_visit(const struct sweep *s, size_t index, int round)
-{
-    const struct ts_row *row = &s->run->rows[index];
-    bool proven = row->status == TS_OK ||
-                  (row->status == TS_PENDING && s->units[s->row_unit[index]].timed_size_only);
-
-    return proven && row->time.visit_count <= (size_t)round;
 }
 
 /* Under a budget any visit may be the last. */
@@ -92,37 +86,96 @@ static bool is_hurried(const struct sweep *s)
     return s->end_ns != INT64_MAX;
 }
 
+/* One visit to each live row, in random order, and then a look at the device: one between them
+ * would stand between the pair. as: all but the row. */
+static int visit_once(struct timing *t, size_t *live, size_t count, struct visit as,
+                      struct ts_rng *rng, struct ts_err *err)
+{
+    struct sweep *s = t->s;
+    size_t made = 0;
+    int result = 0;
+
+    if (count == 2)
+        as.pair = ts_pair_next(&s->run->rows[live[0]], &s->run->rows[live[1]]);
+    ts_rng_shuffle(rng, live, count);
+    while (made < count && result == 0 && !is_over(t)) {
+        as.row = live[made++];
+        as.first = is_first(&s->run->rows[as.row]);
+        result = ts_sweep_visit(s, &as, err);
+        note_best(t, &s->run->rows[as.row]);
+    }
+    return result < 0 ? result : ts_sweep_watch(s, live, made, err);
+}
+
+/* So many pairs of visits a process, where they take no longer together: what a neighbour did to a
+ * few of them is then not in their median. */
+#define PAIRS_A_TURN 5
+#define TURN_NS (SECOND_NS / 10)
+
+/* Time that the samples of the row's last visit took. */
+static int64_t last_visit_ns(const struct ts_row *row)
+{
+    int64_t sum = 0;
+
+    if (row->time.visit_count == 0)
+        return 0;
+    const struct ts_visit *visit = &row->time.visits[row->time.visit_count - 1];
+    for (size_t i = 0; i < visit->count; i++)
+        sum += visit->sample_ns[i] * row->time.batch;
+    return sum;
+}
+
+static int visit_entry(struct timing *t, const struct entry *entry, struct visit as,
+                       struct ts_rng *rng, struct ts_err *err)
+{
+    const struct ts_row *rows = t->s->run->rows;
+    size_t live[2], count;
+    int64_t spent_ns = 0, pair_ns = 0;
+    int result = 0;
+
+    for (int pair = 0; pair < PAIRS_A_TURN && result == 0 && !is_over(t); pair++) {
+        count = ts_sweep_live_rows(t->s, entry, live);
+        if (pair > 0 && (count < 2 || spent_ns + pair_ns > TURN_NS))
+            break;
+        result = visit_once(t, live, count, as, rng, err);
+        pair_ns = count == 2 ? last_visit_ns(&rows[live[0]]) + last_visit_ns(&rows[live[1]]) : 0;
+        spent_ns += pair_ns;
+    }
+    return result;
+}
+
+/* Visits the entries in the order given. last: their proof after timing is due. */
+static int visit_entries(struct timing *t, const size_t *order, size_t count, bool last,
+                         struct ts_rng *rng, struct ts_err *err)
+{
+    const struct visit as = {.pair = -1, .last = last || is_hurried(t->s)};
+    int result = 0;
+
+    for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
+        result = visit_entry(t, &t->entries[order[i]], as, rng, err);
+        t->done += (int64_t)t->entries[order[i]].count;
+        ts_progress_update(t->s->progress, t->done, t->best);
+    }
+    return result;
+}
+
 static int make_round(struct timing *t, int round, bool last, struct ts_err *err)
 {
     struct sweep *s = t->s;
     struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)round)};
-    size_t *order = ts_alloc(t->span->count, sizeof(*order)), count = 0;
-    int result = 0;
+    size_t *order = ts_alloc(t->entry_count, sizeof(*order)), count = 0;
+    int result;
 
-    for (size_t i = 0; i < t->span->count; i++) {
-        if (wants_visit(s, t->span->first + i, round))
-            order[count++] = t->span->first + i;
+    for (size_t i = 0; i < t->entry_count; i++) {
+        if (ts_sweep_wants_visit(s, &t->entries[i], round))
+            order[count++] = i;
     }
     ts_rng_shuffle(&rng, order, count);
-    for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
-        bool prove_last = last || is_hurried(s);
-        struct visit visit = {
-            .row = order[i], .first = is_first(row_at(t, order[i])), .last = prove_last};
-
-        result = make_visit(t, &visit, err);
-        ts_progress_update(s->progress, ++t->done, t->best);
-    }
+    if (s->options->ab && count > 0)
+        ts_sweep_change_workers(s);
+    result = visit_entries(t, order, count, last, &rng, err);
     free(order);
     return result;
-}
-
-/* A fresh process for the second half of the visits, so that the interval holds what changes
- * between processes: code placement, buffers, context. */
-static void change_worker(struct sweep *s)
-{
-    if (s->has_seat && ts_crew_is_hired(s->crew, s->seat))
-        ts_crew_dismiss(s->crew, s->seat);
-    s->has_seat = false;
 }
 
 /* The finalists again, so that the speed-up rests on samples that did not choose them. There are
@@ -141,13 +194,17 @@ static int confirm(struct timing *t, struct ts_err *err)
         struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)(1000 + round))};
         ts_rng_shuffle(&rng, finalists, count);
         if (round == rounds / 2)
-            change_worker(s);
+            ts_sweep_change_workers(s);
         for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
             const struct ts_row *row = row_at(t, finalists[i]);
-            struct visit visit = {.row = finalists[i], .last = round == rounds - 1, .fresh = true};
+            struct visit visit = {
+                .row = finalists[i], .pair = -1, .last = round == rounds - 1, .fresh = true};
             size_t fresh = row->time.visit_count - row->time.fresh_from;
-            if (row->status == TS_OK && fresh <= (size_t)round)
-                result = make_visit(t, &visit, err);
+            if (row->status != TS_OK || fresh > (size_t)round)
+                continue;
+            result = ts_sweep_visit(s, &visit, err);
+            if (result == 0)
+                result = ts_sweep_watch(s, &finalists[i], 1, err);
         }
     }
     return result;
@@ -155,7 +212,7 @@ static int confirm(struct timing *t, struct ts_err *err)
 
 /* ---- more visits where the interval is wide ---- */
 
-static enum ts_stop stop_of(const struct sweep *s, const struct ts_row *row)
+static enum ts_stop stop_of(const struct sweep *s, const struct entry *entry)
 {
     bool quick = s->options->selection.quick;
     struct ts_stop_rule rule = {
@@ -164,27 +221,41 @@ static enum ts_stop stop_of(const struct sweep *s, const struct ts_row *row)
         .most = quick ? (size_t)s->visits : MOST_VISITS,
     };
     size_t count = 0;
-    double *medians = ts_row_visit_medians(row, 0, &count);
-    enum ts_stop stop = ts_measure_stop(&rule, medians, count);
+    double *values = ts_sweep_evidence(s, entry, &count);
+    enum ts_stop stop = ts_measure_stop(&rule, values, count);
 
-    free(medians);
+    free(values);
     return stop;
 }
 
-/* Rows that want another visit, into order; the others are told what ended them. */
+/* Sets what ended the visits of the entry's rows that have some; false: none has. */
+static bool set_stop(struct sweep *s, const struct entry *entry, enum ts_stop stop, bool open_only)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < entry->count; i++) {
+        struct ts_row *row = &s->run->rows[entry->rows[i]];
+
+        if (row->status != TS_OK || row->time.visit_count == 0 ||
+            (open_only ? row->time.stop != TS_STOP_NONE
+                       : row->time.fresh_from < row->time.visit_count))
+            continue;
+        row->time.stop = stop;
+        any = true;
+    }
+    return any;
+}
+
+/* Entries that want another visit, into order; the others are told what ended them. */
 static size_t list_wanting(struct timing *t, size_t *order)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < t->span->count; i++) {
-        struct ts_row *row = row_at(t, t->span->first + i);
+    for (size_t i = 0; i < t->entry_count; i++) {
+        enum ts_stop stop = stop_of(t->s, &t->entries[i]);
 
-        if (row->status != TS_OK || row->time.visit_count == 0 ||
-            row->time.fresh_from < row->time.visit_count)
-            continue;
-        row->time.stop = stop_of(t->s, row);
-        if (row->time.stop == TS_STOP_NONE)
-            order[count++] = t->span->first + i;
+        if (set_stop(t->s, &t->entries[i], stop, false) && stop == TS_STOP_NONE)
+            order[count++] = i;
     }
     return count;
 }
@@ -195,41 +266,44 @@ static int prove_again(struct timing *t, const bool *revisited, struct ts_err *e
 {
     int result = 0;
 
-    for (size_t i = 0; i < t->span->count && result == 0 && !ts_signal_pending(); i++) {
-        struct visit visit = {.row = t->span->first + i, .last = true, .no_samples = true};
-        if (revisited[i] && row_at(t, visit.row)->status == TS_OK)
-            result = ts_sweep_visit(t->s, &visit, err);
+    for (size_t i = 0; i < t->entry_count; i++) {
+        const struct entry *entry = &t->entries[i];
+
+        for (size_t r = 0; r < entry->count && revisited[i]; r++) {
+            struct visit visit = {
+                .row = entry->rows[r], .pair = -1, .last = true, .no_samples = true};
+
+            if (result == 0 && !ts_signal_pending() && row_at(t, visit.row)->status == TS_OK)
+                result = ts_sweep_visit(t->s, &visit, err);
+        }
     }
     return result;
 }
 
-/* Rounds over the rows whose interval is wide. */
+/* Rounds over the entries whose interval is wide. */
 static int make_more(struct timing *t, struct ts_err *err)
 {
-    size_t *order = ts_alloc(t->span->count, sizeof(*order)), count;
-    bool *revisited = ts_alloc(t->span->count, sizeof(*revisited));
+    struct sweep *s = t->s;
+    size_t *order = ts_alloc(t->entry_count, sizeof(*order)), count;
+    bool *revisited = ts_alloc(t->entry_count, sizeof(*revisited));
     int result = 0;
 
-    for (int round = t->s->visits; (count = list_wanting(t, order)) > 0 && !is_over(t); round++) {
-        struct ts_rng rng = {ts_hash3(t->s->seed, t->span->first, (uint64_t)(2000 + round))};
+    for (int round = s->visits; (count = list_wanting(t, order)) > 0 && !is_over(t); round++) {
+        struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)(2000 + round))};
 
         ts_rng_shuffle(&rng, order, count);
-        for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
-            struct visit visit = {
-                .row = order[i], .first = is_first(row_at(t, order[i])), .last = is_hurried(t->s)};
-            revisited[order[i] - t->span->first] = true;
-            result = make_visit(t, &visit, err);
-        }
+        for (size_t i = 0; i < count; i++)
+            revisited[order[i]] = true;
+        if (s->options->ab)
+            ts_sweep_change_workers(s);
+        result = visit_entries(t, order, count, false, &rng, err);
         if (result < 0)
             break;
     }
-    if (result == 0 && !is_hurried(t->s))
+    if (result == 0 && !is_hurried(s))
         result = prove_again(t, revisited, err);
-    for (size_t i = 0; i < t->span->count; i++) {
-        struct ts_row *row = row_at(t, t->span->first + i);
-        if (row->status == TS_OK && row->time.visit_count > 0 && row->time.stop == TS_STOP_NONE)
-            row->time.stop = TS_STOP_TIME;
-    }
+    for (size_t i = 0; i < t->entry_count; i++)
+        set_stop(s, &t->entries[i], TS_STOP_TIME, true);
     free(order);
     free(revisited);
     return result;
@@ -239,8 +313,8 @@ static int make_more(struct timing *t, struct ts_err *err)
 
 static bool has_visits_to_make(const struct timing *t)
 {
-    for (size_t i = 0; i < t->span->count; i++) {
-        if (wants_visit(t->s, t->span->first + i, t->s->visits - 1))
+    for (size_t i = 0; i < t->entry_count; i++) {
+        if (ts_sweep_wants_visit(t->s, &t->entries[i], t->s->visits - 1))
             return true;
     }
     return false;
@@ -287,7 +361,7 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
         for (int round = 0; round < s->visits && result == 0; round++) {
             t->end_ns = part_of(begin, end_ns, round == 0 ? 0.5 : 0.8);
             if (round == half)
-                change_worker(s);
+                ts_sweep_change_workers(s);
             result = make_round(t, round, round == s->visits - 1, err);
         }
     }
@@ -296,30 +370,45 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
     if (result == 0)
         result = make_more_in_time(t, begin, end_ns, err);
     t->end_ns = end_ns;
-    if (result == 0 && !is_over(t))
+    /* `ab` asks what changed, not which is fastest. */
+    if (result == 0 && !is_over(t) && !s->options->ab)
         result = confirm(t, err);
     return result < 0 ? result : ts_sweep_watch_settle(s, false, err);
+}
+
+/* Visits that were asked for and are still to be made. */
+static int64_t visits_left(struct timing *t)
+{
+    struct sweep *s = t->s;
+    int64_t total = 0;
+
+    for (size_t c = 0; c < s->case_count; c++) {
+        take_case(t, &s->cases[c]);
+        for (size_t i = 0; i < t->entry_count; i++) {
+            size_t live[2], rows = ts_sweep_live_rows(s, &t->entries[i], live);
+            for (int round = 0; round < s->visits; round++)
+                total += ts_sweep_wants_visit(s, &t->entries[i], round) ? (int64_t)rows : 0;
+        }
+    }
+    return total;
 }
 
 int ts_sweep_time(struct sweep *s, struct ts_err *err)
 {
     struct timing t = {.s = s};
-    int64_t total = 0, begin = ts_now_ns();
-    int result = 0;
+    int64_t begin = ts_now_ns(), total = visits_left(&t);
+    int result;
 
-    for (size_t i = 0; i < s->run->row_count; i++) {
-        for (int round = (int)s->run->rows[i].time.visit_count; round < s->visits; round++)
-            total += wants_visit(s, i, round);
-    }
     ts_progress_phase(s->progress, "time", total);
     result = ts_sweep_watch_begin(s, total, err);
     for (size_t i = 0; i < s->case_count && result == 0 && !ts_signal_pending(); i++) {
         int64_t now = ts_now_ns();
-        t.span = &s->cases[i];
+        take_case(&t, &s->cases[i]);
         t.best_ns = INFINITY;
         /* An even share of what is left. */
         result = time_case(&t, part_of(now, s->end_ns, 1.0 / (double)(s->case_count - i)), err);
     }
+    free(t.entries);
     free(t.best);
     s->timing.workers = 1;
     s->timing.wall_ns = ts_now_ns() - begin;

@@ -23,7 +23,12 @@ static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *
         ts_row_set_status(row, TS_CRASHED, "protocol", "the worker told no samples");
         return 0;
     }
-    row->time.host_clock = !s->run->clock.event;
+    row->time.host_clock = !ts_sweep_team_of_row(s, visit->row)->clock->event;
+    enum ts_cache cache = ts_cache_by_name(ts_json_string(object, "cache", NULL));
+    /* A worker that knows no cold caches leaves them warm. */
+    if (s->options->cold && (row->time.visit_count > 0 || cache == TS_CACHE_WARM))
+        cache = cache == TS_CACHE_COLD ? row->time.cache : TS_CACHE_PART;
+    row->time.cache = cache;
     if (row->time.first_ns < 0)
         row->time.first_ns = ts_json_int(object, "first_ns", -1);
     row->time.batch = ts_json_int(object, "batch", 1);
@@ -31,6 +36,7 @@ static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *
         ts_row_add_fresh_visit(row, sample_ns, count, worker);
     else
         ts_row_add_visit(row, sample_ns, count, worker);
+    row->time.visits[row->time.visit_count - 1].pair = visit->pair;
     free(sample_ns);
     row->time.disturbed += ts_json_bool(object, "paused", false);
     return s->journal ? ts_journal_visit(s->journal, row, err) : 0;
@@ -66,15 +72,15 @@ static int take_reply(struct sweep *s, const struct visit *visit, const struct t
 }
 
 /* Sends the job for a visit to the timing worker and waits for its answer. */
-static int ask(struct sweep *s, const struct visit *visit, struct ts_reply *reply,
-               struct ts_err *err)
+static int ask(struct sweep *s, struct team *team, const struct visit *visit,
+               struct ts_reply *reply, struct ts_err *err)
 {
     struct job_sources sources;
     struct ts_job job;
     int result;
 
     memset(reply, 0, sizeof(*reply));
-    if (ts_sweep_need_seat(s, err) < 0)
+    if (ts_sweep_need_seat(team, err) < 0)
         return -1;
     result = ts_sweep_time_job(s, visit->row, &job, &sources, err);
     if (result == 0) {
@@ -83,8 +89,8 @@ static int ask(struct sweep *s, const struct visit *visit, struct ts_reply *repl
         job.samples = visit->no_samples ? 0 : s->samples;
         job.prove_last = visit->last;
         job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
-        ts_crew_send(s->crew, s->seat, &job, sources.digests, sources.texts, sources.count);
-        ts_crew_wait(s->crew, s->end_ns, reply);
+        ts_crew_send(team->crew, team->seat, &job, sources.digests, sources.texts, sources.count);
+        ts_crew_wait(team->crew, s->end_ns, reply);
         ts_sweep_book(&s->timing, reply);
     }
     ts_job_free(&job);
@@ -113,8 +119,9 @@ static void tell_pause(struct sweep *s)
  * limiter) it is kept in the end and counted as disturbed. */
 int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *err)
 {
+    struct team *team = ts_sweep_team_of_row(s, visit->row);
     struct ts_reply reply;
-    int result = ask(s, visit, &reply, err), paused = 0;
+    int result = ask(s, team, visit, &reply, err), paused = 0;
 
     while (result == 0 &&
            (ts_sweep_is_unanswered(&reply) || (is_paused(&reply) && paused++ < PAUSED_LIMIT))) {
@@ -124,16 +131,16 @@ int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *er
             result = ts_sweep_count_lost(s, &reply, err);
         ts_reply_free(&reply);
         if (result == 0)
-            result = ask(s, visit, &reply, err);
+            result = ask(s, team, visit, &reply, err);
     }
     if (result == 0 && reply.kind == TS_REPLY_NONE) {
-        ts_crew_dismiss(s->crew, s->seat); /* the budget is over in the middle of it */
+        ts_crew_dismiss(team->crew, team->seat); /* the budget is over in the middle of it */
     } else if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
         result = take_reply(s, visit, &reply, err);
         if (result == 0)
             result = ts_sweep_count_lost(s, &reply, err);
         if (reply.kind == TS_REPLY_DONE && reply.retire)
-            ts_crew_dismiss(s->crew, s->seat);
+            ts_crew_dismiss(team->crew, team->seat);
     }
     ts_reply_free(&reply);
     return result;

@@ -8,14 +8,34 @@
 /* So many workers in a row that end before doing anything: the driver or the launcher is broken. */
 #define LOST_LIMIT 5
 
-int ts_sweep_need_seat(struct sweep *s, struct ts_err *err)
+struct team *ts_sweep_team(struct sweep *s, size_t space)
 {
-    if (s->has_seat && ts_crew_is_hired(s->crew, s->seat))
+    return &s->teams[s->own_workers && space == 1];
+}
+
+struct team *ts_sweep_team_of_row(struct sweep *s, size_t row)
+{
+    return ts_sweep_team(s, s->units[s->row_unit[row]].space);
+}
+
+int ts_sweep_need_seat(struct team *team, struct ts_err *err)
+{
+    if (team->has_seat && ts_crew_is_hired(team->crew, team->seat))
         return 0;
-    if (ts_crew_hire(s->crew, &s->seat, err) < 0)
+    if (ts_crew_hire(team->crew, &team->seat, err) < 0)
         return -1;
-    s->has_seat = true;
+    team->has_seat = true;
     return 0;
+}
+
+void ts_sweep_change_workers(struct sweep *s)
+{
+    for (size_t i = 0; i < TS_COUNT(s->teams); i++) {
+        struct team *team = &s->teams[i];
+        if (team->has_seat && ts_crew_is_hired(team->crew, team->seat))
+            ts_crew_dismiss(team->crew, team->seat);
+        team->has_seat = false;
+    }
 }
 
 int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts_err *err)
@@ -175,27 +195,28 @@ cJSON *ts_sweep_spent_to_json(const struct sweep *s)
 
 /* ---- the device ---- */
 
-static void call_probe(struct sweep *s, struct ts_job *job, struct ts_reply *reply)
+static void call_probe(struct sweep *s, struct team *team, struct ts_job *job,
+                       struct ts_reply *reply)
 {
     const char *digest = s->probe.digest, *text = s->probe.text;
 
     job->code.source = ts_strdup(digest);
     job->code.options = ts_strdup(TS_PROBE_OPTIONS);
-    ts_crew_call(s->crew, s->seat, job, &digest, &text, 1, reply);
+    ts_crew_call(team->crew, team->seat, job, &digest, &text, 1, reply);
     ts_job_free(job);
 }
 
 /* A resumed run keeps the clock that its first visits were timed by. */
-static void take_clock(struct sweep *s, const cJSON *clock)
+static void take_clock(struct sweep *s, struct ts_clock *into, const char *device,
+                       const cJSON *clock)
 {
-    if (s->run->clock.tick_ns > 0)
+    if (into->tick_ns > 0)
         return;
-    ts_clock_free(&s->run->clock);
-    memset(&s->run->clock, 0, sizeof(s->run->clock));
-    ts_clock_from_json(&s->run->clock, clock);
-    for (size_t i = 0; i < s->run->clock.warning_count; i++)
-        ts_progress_say(s->progress, "warning: %s: %s", s->run->device.name,
-                        s->run->clock.warnings[i]);
+    ts_clock_free(into);
+    memset(into, 0, sizeof(*into));
+    ts_clock_from_json(into, clock);
+    for (size_t i = 0; i < into->warning_count; i++)
+        ts_progress_say(s->progress, "warning: %s: %s", device, into->warnings[i]);
 }
 
 /* The probes are known to compile: the driver could not do its work. */
@@ -203,21 +224,13 @@ static const char *const build_hint =
     "\nhint: the driver cannot build even this program's own kernels; the folder where it keeps "
     "what it built must be writable and not full (POCL_CACHE_DIR, XDG_CACHE_HOME, HOME, TMPDIR)";
 
-static int take_opened(struct sweep *s, const struct ts_reply *reply, struct ts_err *err)
+static void take_facts(struct sweep *s, const cJSON *line)
 {
-    const cJSON *reason = ts_json_get(reply->line, "reason");
-    const char *status = ts_json_string(reply->line, "status", "");
-
-    if (strcmp(status, "ok") != 0)
-        return ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s", s->run->device.name,
-                          ts_json_string(reason, "text", "the worker cannot take the device"),
-                          strcmp(status, "build-failed") == 0 ? build_hint : "");
     cJSON_Delete(s->run->host);
     cJSON_Delete(s->run->environment);
-    s->run->host = cJSON_Duplicate(ts_json_get(reply->line, "host"), true);
-    s->run->environment = cJSON_Duplicate(ts_json_get(reply->line, "environment"), true);
-    take_clock(s, ts_json_get(reply->line, "clock"));
-    return 0;
+    s->run->host = cJSON_Duplicate(ts_json_get(line, "host"), true);
+    s->run->environment = cJSON_Duplicate(ts_json_get(line, "environment"), true);
+    take_clock(s, &s->run->clock, s->run->device.name, ts_json_get(line, "clock"));
 }
 
 /* Ceilings are a help to read the times, not a condition: without them the rows have no of_peak. */
@@ -229,9 +242,9 @@ static int measure_peaks(struct sweep *s, struct ts_err *err)
 
     if (s->run->peaks.copy_bytes_per_s > 0)
         return 0; /* of the resumed run */
-    if (ts_sweep_need_seat(s, err) < 0)
+    if (ts_sweep_need_seat(&s->teams[0], err) < 0)
         return -1;
-    call_probe(s, &job, &reply);
+    call_probe(s, &s->teams[0], &job, &reply);
     if (reply.kind == TS_REPLY_LOST)
         why = reply.text;
     if (reply.kind == TS_REPLY_DONE) {
@@ -246,33 +259,84 @@ static int measure_peaks(struct sweep *s, struct ts_err *err)
     return 0;
 }
 
-int ts_sweep_open_device(struct sweep *s, struct ts_err *err)
+static const char *status_of(const struct ts_reply *reply)
+{
+    return ts_json_string(reply->line, "status", "");
+}
+
+/* Opens the team's device and audits its clock. *line: what the worker told; NULL: interrupted. */
+static int open_team(struct sweep *s, struct team *team, cJSON **line, struct ts_err *err)
 {
     struct ts_job open = {
         .verb = TS_JOB_OPEN,
-        .platform_index = s->run->device.platform_index,
-        .device_index = s->run->device.device_index,
-        .device_id = ts_strdup(s->run->device.id),
+        .platform_index = team->device->platform_index,
+        .device_index = team->device->device_index,
+        .device_id = ts_strdup(team->device->id),
         .audit = true,
     };
+    const char *name = team->device->name;
     struct ts_reply reply;
     int result = 0;
 
+    *line = NULL;
     /* This worker takes the device by the audit; those after it take it by themselves. */
-    ts_crew_use_device(s->crew, NULL);
-    if (ts_sweep_need_seat(s, err) < 0) {
+    ts_crew_use_device(team->crew, NULL);
+    if (ts_sweep_need_seat(team, err) < 0) {
         ts_job_free(&open);
         return -1;
     }
-    call_probe(s, &open, &reply);
+    call_probe(s, team, &open, &reply);
     if (reply.kind == TS_REPLY_LOST)
-        result = ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s%s", s->run->device.name, reply.text,
+        result = ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s%s", name, reply.text,
                             reply.talk ? "\n" : "", reply.talk ? reply.talk : "");
-    else if (reply.kind == TS_REPLY_DONE)
-        result = take_opened(s, &reply, err);
+    else if (reply.kind == TS_REPLY_DONE && strcmp(status_of(&reply), "ok") != 0)
+        result = ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s", name,
+                            ts_json_string(ts_json_get(reply.line, "reason"), "text",
+                                           "the worker cannot take the device"),
+                            strcmp(status_of(&reply), "build-failed") == 0 ? build_hint : "");
+    else if (reply.kind == TS_REPLY_DONE) {
+        *line = reply.line;
+        reply.line = NULL;
+    }
     ts_reply_free(&reply);
-    ts_crew_use_device(s->crew, &s->run->device);
-    if (result < 0 || ts_signal_pending())
-        return result;
-    return measure_peaks(s, err);
+    ts_crew_use_device(team->crew, team->device);
+    return result;
+}
+
+/* B's own workers may meet another driver, another host, another clock: what they tell stands with
+ * the side. Where one side's events lie both are timed by the host's clock: like with like. */
+static int open_b(struct sweep *s, struct ts_err *err)
+{
+    cJSON *line, *side, *measured;
+
+    if (open_team(s, &s->teams[1], &line, err) < 0)
+        return -1;
+    if (!line)
+        return 0;
+    take_clock(s, &s->clock_b, s->device_b.name, ts_json_get(line, "clock"));
+    s->clock_b.event = s->run->clock.event = s->clock_b.event && s->run->clock.event;
+    side = ts_json_get(s->run->sides, ts_ab_name(TS_AB_B));
+    cJSON_DeleteItemFromObjectCaseSensitive(side, "measured");
+    measured = ts_json_add_object(side, "measured");
+    ts_json_add_item(measured, "host", cJSON_Duplicate(ts_json_get(line, "host"), true));
+    ts_json_add_item(measured, "environment",
+                     cJSON_Duplicate(ts_json_get(line, "environment"), true));
+    ts_device_to_json(&s->device_b, measured);
+    ts_json_add_item(measured, "clock", ts_clock_to_json(&s->clock_b));
+    cJSON_Delete(line);
+    return 0;
+}
+
+int ts_sweep_open_device(struct sweep *s, struct ts_err *err)
+{
+    cJSON *line;
+
+    if (open_team(s, &s->teams[0], &line, err) < 0)
+        return -1;
+    if (line)
+        take_facts(s, line);
+    cJSON_Delete(line);
+    if (ts_signal_pending() || measure_peaks(s, err) < 0)
+        return ts_signal_pending() ? 0 : -1;
+    return s->own_workers && !ts_signal_pending() ? open_b(s, err) : 0;
 }

@@ -407,6 +407,8 @@ cJSON *ts_verdict_to_json(const struct ts_verdict *verdict)
     ts_json_add_string(object, "benchmark", verdict->any->benchmark);
     ts_json_add_item(object, "size", ts_values_to_json(&verdict->any->size));
     ts_json_add_item(object, "problem", ts_values_to_json(&verdict->any->problem));
+    if (verdict->any->side != TS_AB_NONE)
+        ts_json_add_string(object, "side", ts_ab_name(verdict->any->side));
     ts_json_add_item(object, "baseline", row_to_json(verdict, verdict->baseline));
     ts_json_add_item(object, "best_plain", row_to_json(verdict, verdict->best_plain));
     ts_json_add_item(object, "best_staged", row_to_json(verdict, verdict->best_staged));

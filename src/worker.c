@@ -317,6 +317,7 @@ static void add_visit(cJSON *line, const struct ts_outcome *outcome)
     visit = ts_json_add_object(line, "visit");
     ts_json_add_int_or_null(visit, "first_ns",
                             outcome->first_ns >= 0 ? outcome->first_ns : outcome->visit.first_ns);
+    ts_json_add_string(visit, "cache", ts_cache_name(outcome->cache));
     ts_json_add_int(visit, "batch", outcome->visit.batch);
     if (outcome->paused)
         ts_json_add_bool(visit, "paused", true);

@@ -44,6 +44,7 @@ struct ts_outcome {
     bool paused;      /* the worker was stopped, or the machine slept, during the visit */
     int64_t first_ns; /* host time of the first launch at this size in this job */
     struct ts_visit_result visit;
+    enum ts_cache cache; /* of the visit */
 };
 
 /* Does one proof: passes over the launches from the start state, outputs poisoned before each,

@@ -5,6 +5,12 @@
 #include "pause.h"
 #include "worker_private.h"
 
+/* A set's data are out of the caches when so much of other sets was touched meanwhile: four times
+ * what the device says of its cache, and at least this, for some say too little (an H200 tells of
+ * 4 MiB, and its L2 has 60). */
+#define COLD_BYTES_LEAST (256LL * 1024 * 1024)
+#define COLD_CACHES 4
+
 struct timing {
     struct ts_rig *rig;
     const struct ts_clock *clock;
@@ -16,6 +22,20 @@ static int launch(void *context, int64_t batch, int64_t *total_ns)
     struct timing *timing = context;
 
     return ts_rig_time(timing->rig, timing->clock, batch, total_ns, timing->fault);
+}
+
+static int cool(struct ts_worker *worker, struct ts_rig *rig, struct ts_outcome *outcome)
+{
+    const struct ts_device *device = ts_ocl_device(worker->ocl);
+    int64_t bytes = COLD_CACHES * device->number[TS_DEVICE_GLOBAL_MEM_CACHE_SIZE];
+    bool whole;
+
+    if (bytes < COLD_BYTES_LEAST)
+        bytes = COLD_BYTES_LEAST;
+    if (ts_rig_rotate(rig, bytes, &whole, &outcome->fault) < 0)
+        return -1;
+    outcome->cache = whole ? TS_CACHE_COLD : TS_CACHE_PART;
+    return 0;
 }
 
 static int visit(struct ts_worker *worker, const struct ts_job *job, struct ts_rig *rig,
@@ -32,7 +52,8 @@ static int visit(struct ts_worker *worker, const struct ts_job *job, struct ts_r
                                                      TS_PATTERN_SPEC, &outcome->fault);
     struct ts_pause pause;
 
-    if (!inputs || ts_rig_upload(rig, inputs, &outcome->fault) < 0)
+    if (!inputs || ts_rig_upload(rig, inputs, &outcome->fault) < 0 ||
+        (job->cold && cool(worker, rig, outcome) < 0))
         return -1;
     ts_worker_stage(worker, TS_STAGE_TIME);
     pause = ts_pause_mark();

@@ -17,18 +17,19 @@
 /* Noise of a row's log time, standard deviations; all mean 0 over many. */
 struct scenario {
     const char *name;
-    size_t rows; /* configurations compared at a time */
-    int visits;  /* a side and run, in two processes */
-    int base_runs, new_runs;
-    double visit_sd;   /* typical; a row's own is drawn around it */
-    double spread_df;  /* rows' variances: df / chi-square(df); INFINITY: all alike */
-    double process_sd; /* a process against the next, per row */
-    double shared_sd;  /* a process against the next, all rows alike */
-    double run_sd;     /* a run against the next, all rows alike: slow days */
-    double burst;      /* probability that a neighbour slows a visit, by 5 % on average */
-    double control;    /* share of rows that run the same code */
-    double changed;    /* share of the others whose time really changed ... */
-    double effect;     /* ... by this log ratio, up or down */
+    size_t rows;             /* configurations compared at a time */
+    int visits;              /* a side and run, in two processes */
+    int base_runs, new_runs; /* base_runs 0: one run of `ab`, five pairs of visits in each of
+                              * `visits` processes */
+    double visit_sd;         /* typical; a row's own is drawn around it */
+    double spread_df;        /* rows' variances: df / chi-square(df); INFINITY: all alike */
+    double process_sd;       /* a process against the next, per row */
+    double shared_sd;        /* a process against the next, all rows alike */
+    double run_sd;           /* a run against the next, all rows alike: slow days */
+    double burst;            /* probability that a neighbour slows a visit, by 5 % on average */
+    double control;          /* share of rows that run the same code */
+    double changed;          /* share of the others whose time really changed ... */
+    double effect;           /* ... by this log ratio, up or down */
 };
 
 static const struct scenario scenarios[] = {
@@ -48,6 +49,12 @@ static const struct scenario scenarios[] = {
     {"400 rows, very noisy", 400, 5, 1, 1, .04, 3, .04, .01, .02, .2, .3, .05, .1823},
     {"3 visits", 40, 3, 1, 1, .02, 4, .02, 0, 0, .1, 0, .1, .0953},
     {"20 visits", 40, 20, 1, 1, .02, 4, .02, 0, 0, .1, 0, .1, .0953},
+    {"ab, a busy neighbour", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, 0, 0, 0},
+    {"ab, control of half the rows", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, .5, 0, 0},
+    {"ab, three rows, noisy", 3, 5, 0, 1, .02, 4, .02, .01, .03, .1, 0, 0, 0},
+    {"ab, one in ten changed by 10 %, busy", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, .5, .1, .0953},
+    {"ab, 3 visits, one in ten changed by 10 %", 40, 3, 0, 1, .01, 4, .01, .01, .03, .1, .5, .1,
+     .0953},
 };
 
 static double normal(struct ts_rng *rng)
@@ -81,6 +88,11 @@ struct weather {
     double run[MAX_RUNS], process[MAX_RUNS][2];
 };
 
+static double burst(const struct scenario *s, struct ts_rng *rng)
+{
+    return ts_rng_unit(rng) < s->burst ? -.05 * log(1.0 - ts_rng_unit(rng)) : 0.0;
+}
+
 static size_t make_side(const struct scenario *s, struct ts_rng *rng, const struct weather *weather,
                         enum ts_side side, double sd, double shift, struct ts_cluster *out)
 {
@@ -92,7 +104,7 @@ static size_t make_side(const struct scenario *s, struct ts_rng *rng, const stru
         double own[2] = {normal(rng) * s->process_sd * sd, normal(rng) * s->process_sd * sd};
         for (int v = 0; v < s->visits; v++) {
             int process = v >= (s->visits + 1) / 2;
-            double slowed = ts_rng_unit(rng) < s->burst ? -.05 * log(1.0 - ts_rng_unit(rng)) : 0.0;
+            double slowed = burst(s, rng);
             visits[count++] =
                 (struct ts_judge_visit){shift + weather->run[r] + weather->process[r][process] +
                                             own[process] + slowed + normal(rng) * s->visit_sd * sd,
@@ -101,6 +113,24 @@ static size_t make_side(const struct scenario *s, struct ts_rng *rng, const stru
     }
     bool several = s->base_runs > 1 || s->new_runs > 1;
     return ts_judge_fold(visits, count, several ? TS_BY_RUN : TS_BY_PROCESS, out);
+}
+
+/* Of `ab`: log ratios. What rows share in a process or on a day is in both visits of a pair. */
+static size_t make_pairs(const struct scenario *s, struct ts_rng *rng, double sd, double effect,
+                         struct ts_cluster *out)
+{
+    enum { PAIRS = 5 };
+    struct ts_judge_visit ratios[MAX_VISITS * PAIRS];
+    size_t count = 0;
+    for (int process = 0; process < s->visits; process++) {
+        double own = (normal(rng) - normal(rng)) * s->process_sd * sd;
+        for (int pair = 0; pair < PAIRS; pair++) {
+            double noise = (normal(rng) - normal(rng)) * s->visit_sd * sd;
+            double slowed = burst(s, rng) - burst(s, rng);
+            ratios[count++] = (struct ts_judge_visit){effect + own + noise + slowed, 0, process};
+        }
+    }
+    return ts_judge_fold(ratios, count, TS_BY_PROCESS, out);
 }
 
 static void make(struct made *made, const struct scenario *s, struct ts_rng *rng)
@@ -122,15 +152,21 @@ static void make(struct made *made, const struct scenario *s, struct ts_rng *rng
         double effect = !changed ? 0.0 : ts_rng_below(rng, 2) ? s->effect : -s->effect;
         made->truth[i] = effect;
         *pair = (struct ts_judge_pair){.control = control};
-        for (int side = TS_BASE; side <= TS_NEW; side++) {
+        if (s->base_runs == 0)
+            pair->side[TS_NEW] =
+                (struct ts_judge_side){clusters, make_pairs(s, rng, sd, effect, clusters)};
+        for (int side = TS_BASE; side <= TS_NEW && s->base_runs > 0; side++) {
             struct ts_cluster *mine = clusters + (size_t)side * each;
             pair->side[side].clusters = mine;
             pair->side[side].count = make_side(s, rng, &weather, (enum ts_side)side, sd,
                                                side == TS_NEW ? effect : 0.0, mine);
         }
     }
-    made->group = (struct ts_judge_group){
-        .pairs = made->pairs, .count = s->rows, .run_count = runs, .run_side = made->sides};
+    made->group = (struct ts_judge_group){.pairs = made->pairs,
+                                          .count = s->rows,
+                                          .run_count = runs,
+                                          .run_side = made->sides,
+                                          .paired = s->base_runs == 0};
 }
 
 static void made_open(struct made *made, size_t rows)

@@ -13,8 +13,8 @@ struct ts_command {
     int (*run)(int argc, char **argv, struct ts_err *err);
 };
 
-extern const struct ts_command ts_command_check, ts_command_compare, ts_command_devices,
-    ts_command_export, ts_command_list, ts_command_merge, ts_command_run, ts_command_report,
-    ts_command_worker;
+extern const struct ts_command ts_command_ab, ts_command_check, ts_command_compare,
+    ts_command_devices, ts_command_export, ts_command_list, ts_command_merge, ts_command_run,
+    ts_command_report, ts_command_worker;
 
 #endif

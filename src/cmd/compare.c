@@ -1,21 +1,14 @@
 /* compare.c: `tilesweep compare`: did anything get slower? */
 #include "../compare.h"
-#include "../cli.h"
 #include "../file.h"
 #include "cmd.h"
+#include "compare_options.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct compare_options {
-    struct ts_compare_options compare;
-    const struct format *format;
-    bool history;
-    int verbose;
-};
 
 static int take_threshold(void *target, const char *value, struct ts_err *err)
 {
@@ -60,15 +53,34 @@ static void add_document(cJSON *document, struct ts_text *text)
     cJSON_Delete(document);
 }
 
-static void print_text(const struct ts_compare *compare, bool all, struct ts_text *text)
-{
-    ts_compare_text(compare, all, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), text);
-}
-
-static void print_json(const struct ts_compare *compare, bool all, struct ts_text *text)
+static void print_json(const struct ts_compare *compare, bool all, bool colour,
+                       struct ts_text *text)
 {
     (void)all;
+    (void)colour;
     add_document(ts_compare_json(compare), text);
+}
+
+static void print_markdown(const struct ts_compare *compare, bool all, bool colour,
+                           struct ts_text *text)
+{
+    (void)colour;
+    ts_compare_markdown(compare, all, text);
+}
+
+static void print_junit(const struct ts_compare *compare, bool all, bool colour,
+                        struct ts_text *text)
+{
+    (void)all;
+    (void)colour;
+    ts_compare_junit(compare, text);
+}
+
+static void print_github(const struct ts_compare *compare, bool all, bool colour,
+                         struct ts_text *text)
+{
+    (void)colour;
+    ts_compare_github(compare, all, text);
 }
 
 static void print_history_json(const struct ts_history *history, struct ts_text *text)
@@ -76,21 +88,31 @@ static void print_history_json(const struct ts_history *history, struct ts_text 
     add_document(ts_history_json(history), text);
 }
 
-static void print_junit(const struct ts_compare *compare, bool all, struct ts_text *text)
-{
-    (void)all;
-    ts_compare_junit(compare, text);
-}
-
-static const struct format {
+static const struct ts_compare_format {
     const char *name;
-    void (*print)(const struct ts_compare *compare, bool all, struct ts_text *text);
+    void (*print)(const struct ts_compare *compare, bool all, bool colour, struct ts_text *text);
     void (*print_history)(const struct ts_history *history, struct ts_text *text); /* or NULL */
 } formats[] = {
-    {"text", print_text, ts_history_text},   {"json", print_json, print_history_json},
-    {"markdown", ts_compare_markdown, NULL}, {"junit", print_junit, NULL},
-    {"github", ts_compare_github, NULL},
+    {"text", ts_compare_text, ts_history_text},
+    {"json", print_json, print_history_json},
+    {"markdown", print_markdown, NULL},
+    {"junit", print_junit, NULL},
+    {"github", print_github, NULL},
 };
+
+static const struct ts_compare_format *format_of(const struct compare_options *o)
+{
+    return o->format ? o->format : &formats[0];
+}
+
+void ts_compare_print(const struct ts_compare *compare, const struct compare_options *o, FILE *to)
+{
+    struct ts_text text = {0};
+    bool colour = isatty(fileno(to)) && !getenv("NO_COLOR");
+    format_of(o)->print(compare, o->verbose > 0, colour, &text);
+    fputs(text.text, to);
+    ts_text_free(&text);
+}
 
 static int take_format(void *target, const char *value, struct ts_err *err)
 {
@@ -105,7 +127,7 @@ static int take_format(void *target, const char *value, struct ts_err *err)
 }
 
 #define AT(member) offsetof(struct compare_options, member)
-static const struct ts_option options[] = {
+static const struct ts_option judging[] = {
     {"gate", 0, "GATE", TS_OPTION_CALL, .call = take_gate,
      .help = "whose findings decide the exit status: best (default: of every case the best "
              "configuration of either side and the baseline), deployed, all; the others are told"},
@@ -121,46 +143,54 @@ static const struct ts_option options[] = {
     {"require-power", 0, "P", TS_OPTION_CALL, .call = take_power,
      .help = "exit 1 unless a slow-down of P in any configuration of the gate would have been "
              "shown in 9 of 10 comparisons: a blind night is no good night"},
-    {"across-devices", 0, NULL, TS_OPTION_FLAG, AT(compare.across_devices),
-     .help = "compare one device with another"},
     {"waivers", 0, "FILE", TS_OPTION_TEXT, AT(compare.waivers),
      .help = "accepted findings: exact row, ceiling, reason, last day"},
-    {"history", 0, NULL, TS_OPTION_FLAG, AT(history),
-     .help = "all files are dated runs: find the run from which on a configuration was slower for "
-             "good, by a step or by slow creep; needs six runs of a device"},
     {"format", 0, "FORMAT", TS_OPTION_CALL, .call = take_format,
      .help = "text (default), json (tilesweep.compare/1), markdown (for a comment in CI), junit "
              "(XML for Jenkins and GitLab), github (annotations of a step of GitHub Actions)"},
+};
+
+const struct ts_option_table ts_judging_table = {judging, TS_COUNT(judging)};
+
+static const struct ts_option others[] = {
+    {"across-devices", 0, NULL, TS_OPTION_FLAG, AT(compare.across_devices),
+     .help = "compare one device with another"},
+    {"history", 0, NULL, TS_OPTION_FLAG, AT(history),
+     .help = "all files are dated runs: find the run from which on a configuration was slower for "
+             "good, by a step or by slow creep; needs six runs of a device"},
     {"verbose", 'v', NULL, TS_OPTION_COUNT, AT(verbose),
      .help = "every row and case, not the worst 20"},
 };
+static const struct ts_option_table others_table = {others, TS_COUNT(others)};
 
 static const struct ts_cli cli = {
     .command = "compare",
-    .usage = "[OPTION]... BASE... -- NEW...   (or BASE NEW, or --history RESULTS...)",
+    .usage =
+        "[OPTION]... BASE... -- NEW...   (or BASE NEW, a file of 'ab', or --history RESULTS...)",
     .about =
         "Did anything get slower? Pairs the configurations of two sides of results files and "
         "judges each by effect and evidence. Several runs on a side put the noise between runs "
         "into the intervals.\n\n"
         "Exit status: 0 nothing worse; 1 a finding of the gate, or blind by --require-power; 2 "
         "wrong usage, a bad file, or nothing in common.",
-    .options = options,
-    .option_count = TS_COUNT(options),
+    .options = judging,
+    .option_count = TS_COUNT(judging),
+    .parts = {{&others_table, 0}},
     .min_args = 1,
     .max_args = SIZE_MAX,
     .arg_name = "results file",
 };
 
-/* BASE... -- NEW..., or exactly two files. */
+/* BASE... -- NEW..., two files, or one of `ab`. */
 static int split_sides(struct ts_compare_options *o, const struct ts_cli_args *args,
                        struct ts_err *err)
 {
     size_t base = args->split < args->count ? args->split : 1;
-    if (args->split == args->count && args->count != 2)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "compare: expected BASE NEW, or BASE... -- NEW..., got %zu file%s and no "
-                          "--",
-                          args->count, args->count == 1 ? "" : "s");
+    if (args->split == args->count && args->count > 2)
+        return ts_err_set(
+            err, TS_EXIT_USAGE,
+            "compare: expected BASE NEW, or BASE... -- NEW..., got %zu files and no --",
+            args->count);
     if (base == 0)
         return ts_err_set(err, TS_EXIT_USAGE, "compare: expected a results file before --");
     for (size_t i = base; i < args->count; i++)
@@ -176,14 +206,14 @@ static int split_sides(struct ts_compare_options *o, const struct ts_cli_args *a
     return 0;
 }
 
-static int check(const struct ts_compare_options *o, struct ts_err *err)
+int ts_judging_check(const struct ts_compare_options *o, struct ts_err *err)
 {
     if (o->gate == TS_GATE_DEPLOYED && !o->deployed)
         return ts_err_set(err, TS_EXIT_USAGE,
-                          "compare: --gate deployed needs --deployed FILE, which names the "
+                          "--gate deployed needs --deployed FILE, which names the "
                           "deployed configurations");
     if (o->gate != TS_GATE_DEPLOYED && o->deployed)
-        return ts_err_set(err, TS_EXIT_USAGE, "compare: --deployed needs --gate deployed");
+        return ts_err_set(err, TS_EXIT_USAGE, "--deployed needs --gate deployed");
     return 0;
 }
 
@@ -191,7 +221,7 @@ static int print_history(struct compare_options *o, const struct ts_cli_args *ar
                          struct ts_err *err)
 {
     struct ts_text text = {0};
-    if (!o->format->print_history || o->compare.waivers)
+    if (!format_of(o)->print_history || o->compare.waivers)
         return ts_err_set(err, TS_EXIT_USAGE,
                           "compare: --history goes with --format text or json, and without "
                           "--waivers");
@@ -200,7 +230,7 @@ static int print_history(struct compare_options *o, const struct ts_cli_args *ar
     struct ts_history *history = ts_history_open(&o->compare, err);
     if (!history)
         return -1;
-    o->format->print_history(history, &text);
+    format_of(o)->print_history(history, &text);
     fputs(text.text, stdout);
     ts_text_free(&text);
     int status = ts_history_exit_status(history);
@@ -216,10 +246,7 @@ static int print_comparison(struct compare_options *o, const struct ts_cli_args 
     struct ts_compare *compare = ts_compare_open(&o->compare, err);
     if (!compare)
         return -1;
-    struct ts_text text = {0};
-    o->format->print(compare, o->verbose > 0, &text);
-    fputs(text.text, stdout);
-    ts_text_free(&text);
+    ts_compare_print(compare, o, stdout);
     int status = ts_compare_exit_status(compare);
     ts_compare_free(compare);
     return status;
@@ -227,16 +254,12 @@ static int print_comparison(struct compare_options *o, const struct ts_cli_args 
 
 static int run(int argc, char **argv, struct ts_err *err)
 {
-    struct compare_options o = {
-        .format = &formats[0],
-        .compare = {.fail_on = TS_FAIL_SLOWER | TS_FAIL_FAILED | TS_FAIL_VANISHED,
-                    .threshold = 0.05,
-                    .fdr = 0.05}};
+    struct compare_options o = {.compare = TS_COMPARE_DEFAULTS};
     struct ts_cli_args args;
     int status = ts_cli_parse(&cli, argc, argv, &o, &args, err);
     if (status)
         return status == 1 ? TS_EXIT_OK : -1;
-    if (check(&o.compare, err) != 0)
+    if (ts_judging_check(&o.compare, err) != 0)
         return -1;
     return o.history ? print_history(&o, &args, err) : print_comparison(&o, &args, err);
 }

@@ -219,9 +219,10 @@ static int run(int argc, char **argv, struct ts_err *err)
     int status = ts_cli_parse(&cli, argc, argv, &o, &args, err);
     if (status)
         return status == 1 ? TS_EXIT_OK : -1;
+    const struct ts_launcher launcher = {.command = o.worker};
     struct ts_device_list list = {0};
     size_t chosen = SIZE_MAX, count = 0;
-    status = ts_devices_list(&list, o.worker, 0, true, err);
+    status = ts_devices_list(&list, &launcher, 0, true, err);
     if (status == 0)
         status = ts_devices_choose(&list, NULL, 0, &chosen, 1, &count, err);
     if (status == 0 && o.json)

@@ -36,6 +36,8 @@ static int write_report(const struct report_options *o, const struct ts_cli_args
     for (size_t i = 0; i < args->count && status == 0; i++)
         status = ts_results_load(&results, args->items[i], err);
     if (status == 0)
+        status = ts_results_split(&results, err);
+    if (status == 0)
         status = ts_report_write(&results, o->dir, err);
     ts_results_free(&results);
     if (status < 0)

@@ -87,6 +87,62 @@ def awkward(device, name):
     expect(variants == {variant["name"] for variant in spec["variants"]}, f"variants {sorted(variants)} only")
 
 
+# ---- two versions ----
+
+KERNELS = """#ifdef MORE
+#define TURNS 200
+#else
+#define TURNS 5
+#endif
+__kernel void still(__global const float *in, __global float *out, int n)
+{
+    int i = get_global_id(0);
+    if (i < n) out[i] = 0.5f * in[i];
+}
+__kernel void moved(__global float *state, int n)
+{
+    int i = get_global_id(0);
+    float x = i < n ? state[i] : 0.0f, v = x;
+    for (int k = 0; k < TURNS; k++) x = fma(x, 0.5f, 0.25f * v);
+    if (i < n) state[i] = x;
+}
+"""
+
+
+def side_by_side(device):
+    """`ab` with cold caches: the same code, also with state, is right on every set of the arguments and equal; what
+    repeats its work forty times is slower."""
+    scalar = {"name": "n", "kind": "scalar", "type": "int", "value": "N"}
+    spec = {"schema": "tilesweep.spec/1", "name": "ab", "sources": ["ab.cl"], "reference": {"variant": "still"},
+            "sizes": [{"N": 500000}], "check_sizes": [{"N": 100}, {"N": 7}], "params": {"TX": [64]},
+            "args": [{"name": "in", "kind": "in", "type": "float", "shape": ["N"], "fill": "random"},
+                     {"name": "out", "kind": "out", "type": "float", "shape": ["N"]}, scalar],
+            "variants": [{"name": "still", "kernel": "still", "params": ["TX"], "baseline": True}],
+            "global": ["round_up(N,TX)"], "local": ["TX"]}
+    state = dict(spec, name="state", reference={"variant": "moved"},
+                 args=[{"name": "state", "kind": "inout", "type": "float", "shape": ["N"], "fill": "random"}, scalar],
+                 variants=[{"name": "moved", "kernel": "moved", "params": ["TX"], "baseline": True}])
+    with open(os.path.join(device.folder, "ab.cl"), "w", encoding="utf-8") as file:
+        file.write(KERNELS)
+    path, out = (os.path.join(device.folder, end) for end in ("ab.json", "ab.out.json"))
+    for name, told, words in ((spec, "same", (path,)), (state, "slower", ("--options-b", "-DMORE"))):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(name, file)
+        ended = harness.run([device.program, "ab", path, *words, "-q", "-o", out, "--digest", "--visits", "3", "--samples", "3", "--cache",
+                             "cold", "--gate", "all", "--format", "json"], device.env, device.folder, 300)
+        ended.expect_status(0, 1)
+        found = harness.parse(ended.out)
+        harness.check("compare", found, "the comparison")
+        rows = load_results(out)["runs"][0]["rows"]
+        expect(len(rows) == 2 and {outcome(row) for row in rows} == {"ok"}, f"{[outcome(row) for row in rows]}")
+        expect({row["time"]["cache"] for row in rows} <= {"cold", "part"}, f"{[row['time']['cache'] for row in rows]}")
+        for row in found["rows"]:
+            if told == "slower":
+                expect(row["verdict"] == "slower" and ended.status == 1, f"{row['verdict']} {row['ratio']}")
+            else:
+                expect(row["same_code"] == "binary", f"same_code {row['same_code']}")
+
+
 # ---- bad kernels ----
 
 def wanted_of(row, expected, device):
@@ -164,6 +220,8 @@ def main():
     with harness.Folder(options.keep) as folder:
         device = Device(options, folder)
         report.run(f"{options.device}_devices", listed, device)
+        if options.device != "rusticl":  # a minute there, for nothing that PoCL does not show
+            report.run(f"{options.device}_side_by_side", side_by_side, device)
         for jobs in (1, 2, 8) if options.all else (2,):
             report.run(f"{options.device}_mixed_{jobs}", mixed, device, jobs, expectations)
         # What never ends is in the mixed sweeps.

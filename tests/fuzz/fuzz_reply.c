@@ -29,9 +29,10 @@ static struct {
     int64_t job; /* the last one sent */
 } script;
 
-struct ts_child *ts_child_open(const char *const *argv, struct ts_err *err)
+struct ts_child *ts_child_open(const char *const *argv, char *const *assigned, size_t count,
+                               struct ts_err *err)
 {
-    (void)argv, (void)err;
+    (void)argv, (void)assigned, (void)count, (void)err;
     return ts_alloc(1, sizeof(struct ts_child));
 }
 
@@ -212,8 +213,9 @@ void ts_fuzz_one(const char *text, size_t length)
     script.at = text;
     script.end = text + length;
     /* The number of bytes decides: remote workers, such that are late, that take a device first. */
-    struct ts_crew *crew = ts_crew_open(length % 3 ? "ssh host tilesweep worker" : NULL,
-                                        length % 5 ? 60000000000 : 0, 1);
+    const struct ts_launcher launcher = {.command = length % 3 ? "ssh host tilesweep worker" : NULL};
+    int ordinal = 1;
+    struct ts_crew *crew = ts_crew_open(&launcher, length % 5 ? 60000000000 : 0, &ordinal);
     if (length % 2)
         ts_crew_use_device(crew, &device);
     work(crew);

@@ -18,7 +18,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness  # noqa: E402
 from harness import expect, load_results, outcome, row_name, wait_until  # noqa: E402
-from sweep import SLOW_S, SPEC, Sweep  # noqa: E402
+from sweep import SLOW_S, SPEC, run_tests  # noqa: E402
 
 SMALL = ("--quick", "-s", "TX=32", "-s", "TY=8", "-s", "POINTS=5")
 
@@ -324,23 +324,41 @@ def stopped_before_the_device_answers(sweep):
     expect(run["interrupted"] and run["host"]["name"] is None and not run["rows"], f"{run['host']}")
 
 
+def cold_caches(sweep):
+    """Every visit is asked for so, also of a resumed run; the row says what it got, and compare when the sides differ."""
+    def caches():
+        return {(row["time"]["cache"], "part-cold" in row["time"]["flags"]) for row in sweep.rows()}
+    sweep.run(*SMALL).expect_status(0)
+    expect(caches() == {("warm", False)}, f"{caches()}")
+    warm = sweep.file + ".warm"
+    os.rename(sweep.file, warm)
+    sweep.forget()
+    child = sweep.start(*SMALL, "--cache", "cold", worker=("--delay-time", "5"))
+    wait_until(lambda: len(sweep.jobs("time")) > 3, SLOW_S, "visits")
+    child.send_signal(signal.SIGINT)
+    child.wait(SLOW_S)
+    sweep.resume().expect_status(0)
+    expect(caches() == {("cold", False)}, f"{caches()}")
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["options"]["cache"] == "cold", f"{run['options']}")
+    ended = harness.run([sweep.program, "compare", "-v", warm, sweep.file], sweep.env, sweep.folder).expect_status(0)
+    expect('differs   option cache: not set -> "cold"' in ended.out and "a warm cache against a cold one" in ended.out, ended.out)
+    for worker in ("--small-memory", "--old"):
+        sweep.run(*SMALL, "--cache", "cold", worker=(worker,)).expect_status(0)
+        expect(caches() == {("part", True)}, f"{worker}: {caches()}")
+    ended = sweep.run("--cache", "tepid").expect_status(2)
+    expect("--cache: expected warm or cold, got \"tepid\"" in ended.err, ended.err)
+    ended = sweep.run("--resume", sweep.file, "--cache", "cold", output=False, spec=None).expect_status(2)
+    expect("leave out --cache" in ended.err, ended.err)
+
+
 TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_devices_are_listed, a_busy_device_is_listed_without_a_clock, devices_that_do_not_exist,
          names_do_not_steer_the_terminal, a_worker_without_host, a_device_without_doubles, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
          terminated_while_waiting, disturbed_visits_are_made_again, no_row_loses_its_only_visit, every_row_says_what_ended_it,
-         a_sentinel_that_cannot_be_timed, digests_and_dead_axes)
-
-
-def main():
-    options = harness.arguments(__doc__)
-    report = harness.Report(options.only)
-    with harness.Folder(options.keep) as folder:
-        for function in TESTS:
-            name = function.__name__
-            report.run(name, lambda function=function, name=name: function(Sweep(options, folder, name)))
-    return report.finish()
+         a_sentinel_that_cannot_be_timed, digests_and_dead_axes, cold_caches)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(__doc__, TESTS))

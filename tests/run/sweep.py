@@ -31,8 +31,8 @@ class Sweep:
     def worker(self, *options):
         return shlex.join([sys.executable, FAKE, "--log", self.log_path, *options])
 
-    def command(self, *words, worker=(), output=True, spec=SPEC):
-        return ([self.program, "run", "--worker", self.worker(*worker)] + ([spec] if spec else []) +
+    def command(self, *words, worker=(), output=True, spec=SPEC, verb="run"):
+        return ([self.program, verb, "--worker", self.worker(*worker)] + ([spec] if spec else []) +
                 (["-o", self.file] if output else []) + list(words))
 
     def run(self, *words, timeout_s=SLOW_S, **keywords):
@@ -70,3 +70,14 @@ class Sweep:
     def expect_workers_gone(self):
         pids = {entry["pid"] for entry in self.log()}
         wait_until(lambda: not any(map(harness.is_running, pids)), 3, "all workers gone")
+
+
+def run_tests(doc, tests):
+    """A runner's main: each test gets a Sweep of its own."""
+    options = harness.arguments(doc)
+    report = harness.Report(options.only)
+    with harness.Folder(options.keep) as folder:
+        for function in tests:
+            name = function.__name__
+            report.run(name, lambda function=function, name=name: function(Sweep(options, folder, name)))
+    return report.finish()

@@ -26,7 +26,7 @@ static struct ts_child *start(const char *script)
 {
     struct ts_err err = {0};
     const char *argv[] = {"/bin/sh", "-c", script, NULL};
-    struct ts_child *child = ts_child_open(argv, &err);
+    struct ts_child *child = ts_child_open(argv, NULL, 0, &err);
     if (!child)
         fail_msg("%s", err.text);
     return child;
@@ -316,7 +316,7 @@ static void cannot_start(void **state)
         skip(); /* there posix_spawn does not tell that exec failed */
     struct ts_err err = {0};
     const char *argv[] = {"/nonexistent/worker", NULL};
-    assert_null(ts_child_open(argv, &err));
+    assert_null(ts_child_open(argv, NULL, 0, &err));
     assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
     assert_string_equal(err.text, "/nonexistent/worker: cannot start: No such file or directory");
 }
@@ -367,7 +367,7 @@ static void starts_with_closed_standard_descriptors(void **state)
         close(2);
         struct ts_err err = {0};
         const char *argv[] = {"/bin/sh", "-c", "read -r x; echo $x; echo e >&2; exit 5", NULL};
-        struct ts_child *child = ts_child_open(argv, &err);
+        struct ts_child *child = ts_child_open(argv, NULL, 0, &err);
         if (!child)
             _exit(1);
         ts_child_send(child, "word");

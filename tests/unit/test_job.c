@@ -93,6 +93,7 @@ static void test_time_round_trip(void **state)
     job.samples = 5;
     job.batch = (int64_t)1 << 60;
     job.prove_last = true;
+    job.cold = true;
     job.seed = UINT64_MAX;
     job.clock.event = true;
     job.clock.tick_ns = 1000;
@@ -106,6 +107,7 @@ static void test_time_round_trip(void **state)
     assert_int_equal(again.samples, 5);
     assert_false(again.prove_first);
     assert_true(again.prove_last);
+    assert_true(again.cold);
     assert_int_equal(again.clock.tick_ns, 1000);
     char *second = ts_job_print(&again);
     assert_string_equal(second, line);

@@ -273,6 +273,66 @@ static void test_power_grows_with_noise_and_holds_the_threshold(void **state)
     assert_true(m.pairs[5].found > 2.0 * quiet);
 }
 
+/* What `ab` hands over: BASE has no clusters, NEW's are log ratios. */
+static void make_paired(struct made *m, double spread)
+{
+    make(m, spread, 0.0);
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t c = 0; c < EACH; c++)
+            m->clusters[i][TS_NEW][c].log_ns -= log(1e6);
+        m->pairs[i].side[TS_BASE] = (struct ts_judge_side){NULL, 0};
+    }
+    m->group.paired = true;
+}
+
+static void test_pairs_are_judged_by_their_own_ratios(void **state)
+{
+    (void)state;
+    struct made m;
+    make_paired(&m, 0.005);
+    slow_down(&m, 7, log(1.1));
+    ts_judge(&m.group, 1, &rule);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_int_equal(m.pairs[i].verdict, i == 7 ? TS_SLOWER : TS_SAME);
+    assert_true(fabs(m.pairs[7].ratio.mid - 1.1) < 0.01);
+    /* The error of one mean of EACH values: there is no second side to add its own. */
+    const struct ts_variance_prior *prior = &m.group.prior;
+    double df = EACH - 1, own = m.pairs[7].own_variance;
+    double variance = isinf(prior->df)
+                          ? prior->variance
+                          : (prior->df * prior->variance + df * own) / (prior->df + df);
+    assert_true(fabs(m.pairs[7].error / sqrt(variance / EACH) - 1.0) < 1e-9);
+    assert_true(m.pairs[7].df >= EACH - 1);
+}
+
+/* The same code in pairs of visits: nothing is taken out, for nothing of the machine is left; what
+ * still moves all of it shows. */
+static void test_nothing_is_taken_out_of_pairs(void **state)
+{
+    (void)state;
+    struct made m;
+    make_paired(&m, 0.005);
+    for (size_t i = 0; i < ROWS; i++) {
+        m.pairs[i].control = i >= 20;
+        slow_down(&m, i, log(1.08));
+    }
+    ts_judge(&m.group, 1, &rule);
+    assert_int_equal(m.group.control_count, 20);
+    assert_false(m.group.shift_taken_out);
+    assert_true(fabs(m.group.shift - log(1.08)) < 0.01);
+    assert_true(fabs(m.pairs[0].log_ratio - log(1.08)) < 0.01);
+    /* The control's spread says that the intervals are too narrow. */
+    assert_true(m.group.scale > 5.0);
+    make_paired(&m, 0.005);
+    for (size_t i = 0; i < ROWS; i++) {
+        m.pairs[i].control = true;
+        slow_down(&m, i, log(1.2));
+    }
+    ts_judge(&m.group, 1, &rule);
+    assert_true(m.group.shift_too_large);
+    assert_int_equal(m.pairs[0].verdict, TS_INCONCLUSIVE);
+}
+
 static void test_folding(void **state)
 {
     (void)state;
@@ -303,6 +363,8 @@ int main(void)
         cmocka_unit_test(test_nights_that_differ_widen_what_all_rows_share),
         cmocka_unit_test(test_pairs_that_are_unlike_stay_out),
         cmocka_unit_test(test_power_grows_with_noise_and_holds_the_threshold),
+        cmocka_unit_test(test_pairs_are_judged_by_their_own_ratios),
+        cmocka_unit_test(test_nothing_is_taken_out_of_pairs),
         cmocka_unit_test(test_folding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

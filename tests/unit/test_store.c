@@ -351,6 +351,11 @@ static void faults_of_a_document_name_their_place(void **state)
         "\"params\": {}, \"status\": \"good\"}]}]}",
         ": runs[0].rows[0].status: expected ok, skipped, build-failed, launch-failed, "
         "wrong, timeout or crashed, got \"good\"");
+    expect_load_fault("{\"schema\": \"tilesweep.results/1\", \"runs\": [{\"id\": \"a\","
+                      "\"started\": \"s\", \"device\": {\"name\": \"d\"}, \"rows\": ["
+                      "{\"benchmark\": \"b\", \"size\": {}, \"problem\": {}, \"variant\": \"v\","
+                      "\"params\": {}, \"status\": \"ok\", \"side\": \"c\"}]}]}",
+                      ": runs[0].rows[0].side: expected \"a\" or \"b\", got \"c\"");
 }
 
 /* What a run's head says is of the type that the schema tells, or refused: never read as unknown.
@@ -401,6 +406,78 @@ static void cannot_save(void **state)
     ts_err_clear(&err);
     assert_null(ts_journal_open("/proc/nothing/r.json", false, &err));
     assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
+}
+
+/* ---- the sides of `ab` ---- */
+
+/* Both sides of one configuration, B by workers of its own. */
+static void fill_sides(struct ts_run *run, const char *id)
+{
+    fill_header(run, id);
+    run->environment = cJSON_CreateObject();
+    run->sides = cJSON_CreateObject();
+    ts_json_add_string(ts_json_add_object(run->sides, "a"), "spec", "one.json");
+    cJSON *b = ts_json_add_object(run->sides, "b");
+    ts_json_add_string(b, "spec", "other.json");
+    cJSON *measured = ts_json_add_object(b, "measured");
+    ts_json_add_string(ts_json_add_object(measured, "environment"), "POCL_X", "1");
+    for (int side = TS_AB_A; side <= TS_AB_B; side++) {
+        size_t index = add_row(run, 4096, "naive", 8);
+        struct ts_row *row = &run->rows[index];
+        row->side = (enum ts_ab)side;
+        ts_row_set_status(row, TS_OK, NULL, NULL);
+        add_visit(row, 1000 * side, false);
+        row->time.visits[0].pair = 3;
+    }
+}
+
+static void expect_sides(const struct ts_run *run)
+{
+    assert_true(ts_run_has_sides(run));
+    assert_int_equal(run->row_count, 2);
+    assert_int_equal(run->rows[0].side, TS_AB_A);
+    assert_int_equal(run->rows[1].side, TS_AB_B);
+    assert_int_equal(run->rows[1].time.visit_count, 1);
+    assert_int_equal(run->rows[1].time.visits[0].pair, 3);
+    assert_int_equal(run->rows[1].time.visits[0].sample_ns[0], 2000);
+}
+
+static void sides_are_kept_apart(void **state)
+{
+    (void)state;
+    struct ts_results results = {0}, back = {0};
+    struct ts_err err = {0};
+    fill_sides(ts_results_add(&results), "one");
+    fill_run(ts_results_add(&results), "two"); /* of `run` */
+    results.runs[0].finished = ts_strdup("2026-11-29T20:14:40Z");
+    cJSON *document = print_parsed(&results);
+    const cJSON *verdicts = ts_json_get(run_of(document, 0), "verdicts");
+    assert_int_equal(cJSON_GetArraySize(verdicts), 2); /* one a side: they are not mixed */
+    assert_string_equal(ts_json_string(cJSON_GetArrayItem(verdicts, 1), "side", ""), "b");
+    assert_null(ts_json_get(row_of(document, 0), "pairs"));
+    cJSON_Delete(document);
+    assert_int_equal(ts_results_save(&results, file, &err), 0);
+    assert_int_equal(ts_results_load(&back, file, &err), 0);
+    expect_sides(&back.runs[0]);
+    assert_false(ts_run_has_sides(&back.runs[1]));
+
+    free(back.runs[0].rows[1].benchmark);
+    back.runs[0].rows[1].benchmark = ts_strdup("other");
+    assert_int_equal(ts_results_split(&back, &err), 0);
+    assert_int_equal(back.run_count, 3);
+    const struct ts_run *a = &back.runs[0], *b = &back.runs[1];
+    assert_string_equal(a->device.name, "D \"x\", side a");
+    assert_string_equal(b->device.name, "D \"x\", side b");
+    assert_int_equal(b->row_count, 1);
+    assert_int_equal(b->rows[0].side, TS_AB_NONE);
+    assert_string_equal(b->rows[0].benchmark, "laplacian"); /* paired with A's */
+    assert_int_equal(b->rows[0].time.visits[0].pair, 3);
+    assert_string_equal(ts_json_string(b->environment, "POCL_X", ""), "1");
+    assert_null(ts_json_string(a->environment, "POCL_X", NULL));
+    assert_string_equal(ts_json_string(b->sides, "spec", ""), "other.json");
+    assert_int_equal(back.runs[2].row_count, 4);
+    ts_results_free(&results);
+    ts_results_free(&back);
 }
 
 /* ---- the journal ---- */
@@ -459,6 +536,21 @@ static void journal_is_read_back(void **state)
 }
 
 /* Cut anywhere, the journal reads as its whole lines, and goes on from there. */
+static void journal_of_two_sides(void **state)
+{
+    (void)state;
+    struct ts_results written = {0}, back = {0};
+    struct ts_run *run = ts_results_add(&written);
+    struct ts_journal *journal = open_journal(false);
+    fill_sides(run, "a");
+    write_run(journal, run);
+    ts_journal_close(journal, false);
+    load_journal(&back);
+    expect_sides(&back.runs[0]);
+    ts_results_free(&written);
+    ts_results_free(&back);
+}
+
 static void journal_torn_anywhere(void **state)
 {
     (void)state;
@@ -717,6 +809,8 @@ int main(void)
         cmocka_unit_test(faults_of_a_document_name_their_place),
         cmocka_unit_test(a_header_of_other_types_is_refused),
         cmocka_unit_test(cannot_save),
+        cmocka_unit_test(sides_are_kept_apart),
+        cmocka_unit_test(journal_of_two_sides),
         cmocka_unit_test(journal_is_read_back),
         cmocka_unit_test(journal_torn_anywhere),
         cmocka_unit_test(an_empty_journal_holds_no_run),
