@@ -62,7 +62,7 @@ static int judge_row(const struct ts_device *device, struct ts_row *row,
             ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
     }
     for (size_t i = 0; i < instance.arg_count && row->status == TS_PENDING; i++) {
-        code = ts_device_lacks(&s->run->device, instance.args[i].type, &why);
+        code = ts_device_lacks(device, instance.args[i].type, &why);
         if (code)
             ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
     }
