@@ -269,7 +269,7 @@ static void test_json_text(void **state)
         "\"binary\":null},"
         "\"check\":{\"sizes\":4,\"elements\":16788524,\"worst\":0.5,\"at\":[3,17],"
         "\"at_size\":{\"W\":100,\"H\":110}},"
-        "\"time\":{\"clock\":\"event\",\"first_ns\":51000000,\"batch\":3,"
+        "\"time\":{\"clock\":\"event\",\"cache\":\"warm\",\"first_ns\":51000000,\"batch\":3,"
         "\"visits\":[[8290000,8310000],[8350000,8320000],[8300000,8300003]],\"workers\":[1,2,2],"
         "\"fresh_from\":2,\"median_ns\":8300002,\"low_ns\":8261641,\"high_ns\":8361964,"
         "\"q1_ns\":8300001,\"q3_ns\":8317500,\"flags\":[\"batched\",\"in-cache\"],"
