@@ -609,7 +609,7 @@ def progress_in_a_file(sweep):
     ended = sweep.run("--visits", "3", "-s", "TY=8").expect_status(0)
     expect("\r" not in ended.err and "\x1b" not in ended.err, f"control characters: {ended.err[:200]!r}")
     expect(len(ended.err.splitlines()) <= 3, f"lines for a short run: {ended.err}")
-    ended = sweep.run("--visits", "3", "-s", "TY=8", worker=("--delay", "25")).expect_status(0)
+    ended = sweep.run("--visits", "3", worker=("--delay", "25")).expect_status(0)
     lines = ended.err.splitlines()
     expect("\r" not in ended.err and "\x1b" not in ended.err, f"control characters: {ended.err[:200]!r}")
     expect(2 <= len(lines) <= 4 + ended.took_s / 4, f"{len(lines)} lines in {ended.took_s:.0f} s: {lines[:4]}")
