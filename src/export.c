@@ -395,6 +395,8 @@ int ts_export(const struct ts_export_options *options, struct ts_err *err)
     for (size_t i = 0; i < options->file_count && result == 0; i++)
         result = ts_results_load(&w.results, options->files[i], err);
     if (result == 0)
+        result = ts_results_split(&w.results, err); /* the two sides of `ab` are not one device */
+    if (result == 0)
         result = choose_rows(&w, err);
     if (result == 0)
         result = write_all(&w, err);

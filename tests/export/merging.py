@@ -34,7 +34,6 @@ def what_is_not_known_stays(place):
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
     document["later"] = {"x": [1, 2.5, "\u00e9\u0001"]}
-    document["runs"][0]["rows"][0]["side"] = "A"
     document["runs"][0]["rows"][0]["later"] = 9007199254740992
     place.write("a.json", document)
     place.night("b.json", "--seed", "2")

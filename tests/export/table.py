@@ -1,5 +1,6 @@
 """`export --format csv`, read as Python's csv and a spreadsheet do."""
 
+import collections
 import csv
 import io
 import json
@@ -89,4 +90,18 @@ def options_choose(place):
                        for row in wanted], words)
 
 
-TESTS = {test.__name__: test for test in (every_fact, real_run, texts_are_data, options_choose)}
+def sides_are_two_devices(place):
+    """Both sides of `ab` have the same configurations: their rows are told apart."""
+    path = place.night("ab.json")
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file)
+    (run,) = document["runs"]
+    run["rows"] = [dict(row, side=side) for row in run["rows"] for side in "ab"]
+    place.write("ab.json", document)
+    rows = read(place.run("export", "ab.json", "--format", "csv").expect_status(0).out)
+    names = collections.Counter(row["device"] for row in rows)
+    half = len(run["rows"]) // 2
+    expect(names == {f"{run['device']['name']}, side {side}": half for side in "ab"}, f"{names}")
+
+
+TESTS = {test.__name__: test for test in (every_fact, real_run, texts_are_data, options_choose, sides_are_two_devices)}
