@@ -132,14 +132,9 @@ static void add_half(cJSON *row, const char *key, const struct ts_compare_half *
 }
 
 static const char *const why_names[] = {
-    [TS_WHY_NONE] = NULL,
-    [TS_WHY_NOISE] = "noise",
-    [TS_WHY_SINGLE] = "single",
-    [TS_WHY_SHIFT] = "shift",
-    [TS_WHY_CLOCK] = "clock",
-    [TS_WHY_WORK] = "work",
-    [TS_WHY_CACHE] = "cache",
-    [TS_WHY_THRESHOLD] = "threshold",
+    [TS_WHY_NONE] = NULL,     [TS_WHY_NOISE] = "noise",         [TS_WHY_SINGLE] = "single",
+    [TS_WHY_SHIFT] = "shift", [TS_WHY_CLOCK] = "clock",         [TS_WHY_WORK] = "work",
+    [TS_WHY_CACHE] = "cache", [TS_WHY_THRESHOLD] = "threshold",
 };
 
 static void add_judged(cJSON *row, const struct ts_judge_pair *pair)

@@ -79,9 +79,10 @@ void ts_ocl_kernel_close(struct ts_ocl_kernel *kernel);
 
 /* ---- buffers ---- */
 
-/* guarded: between two guard zones, the data being a sub-buffer of a larger one, so a write before or
- * after it lands in a guard and not in another buffer. Else plain: the buffer and nothing around it, for
- * devices that watch bounds by themselves (Oclgrind, for which all of a sub-buffer is uninitialised). */
+/* guarded: between two guard zones, the data being a sub-buffer of a larger one, so a write before
+ * or after it lands in a guard and not in another buffer. Else plain: the buffer and nothing around
+ * it, for devices that watch bounds by themselves (Oclgrind, for which all of a sub-buffer is
+ * uninitialised). */
 struct ts_ocl_buffer;
 struct ts_ocl_buffer *ts_ocl_buffer_open(struct ts_ocl *ocl, int64_t bytes, bool guarded,
                                          struct ts_fault *fault);
@@ -102,7 +103,8 @@ int ts_ocl_buffer_fill(struct ts_ocl_buffer *buffer, const void *pattern, size_t
 /* Queues a copy of the whole data (device to device); both of the same size. */
 int ts_ocl_buffer_copy(struct ts_ocl_buffer *to, struct ts_ocl_buffer *from,
                        struct ts_fault *fault);
-/* 0: intact, or without guards. -1 with `wrong: out-of-bounds` (side, offset in bytes, name) or a device fault. */
+/* 0: intact, or without guards. -1 with `wrong: out-of-bounds` (side, offset in bytes, name) or a
+ * device fault. */
 int ts_ocl_guard_check(struct ts_ocl_buffer *buffer, const char *name, struct ts_fault *fault);
 
 /* ---- launches ---- */

@@ -76,8 +76,8 @@ int ts_ocl_launch(struct ts_ocl *ocl, struct ts_ocl_kernel *kernel, int dims, co
             clReleaseEvent(*event);
         *event = NULL;
     }
-    code = clEnqueueNDRangeKernel(ocl->queue, kernel->kernel, (cl_uint)dims, NULL, g,
-                                  l, 0, NULL, event);
+    code = clEnqueueNDRangeKernel(ocl->queue, kernel->kernel, (cl_uint)dims, NULL, g, l, 0, NULL,
+                                  event);
     if (code != CL_SUCCESS) {
         if (event)
             *event = NULL;

@@ -165,8 +165,8 @@ static int open_buffers(struct ts_rig *rig, struct ts_fault *fault)
         if (arg->kind != TS_ARG_INOUT)
             continue;
         rig->restores = true;
-        rig->start[i] = ts_ocl_buffer_open(rig->bench->ocl, ts_job_arg_bytes(arg),
-                                           !rig->bench->plain, fault);
+        rig->start[i] =
+            ts_ocl_buffer_open(rig->bench->ocl, ts_job_arg_bytes(arg), !rig->bench->plain, fault);
         if (!rig->start[i])
             return -1;
     }

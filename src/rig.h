@@ -20,8 +20,8 @@ void ts_bench_close(struct ts_bench *bench);
 /* Source text by digest; ts_bench_source returns NULL when it was never sent. */
 void ts_bench_add_source(struct ts_bench *bench, const char *digest, const char *text);
 const char *ts_bench_source(const struct ts_bench *bench, const char *digest);
-/* Forgets every buffer that no rig holds; those made from now on hold nothing yet, and have guards around
- * them (plain: none). */
+/* Forgets every buffer that no rig holds; those made from now on hold nothing yet, and have guards
+ * around them (plain: none). */
 void ts_bench_fresh_buffers(struct ts_bench *bench, bool plain);
 
 /* ---- a rig ---- */
@@ -43,9 +43,9 @@ struct ts_rig *ts_rig_open(struct ts_bench *bench, const struct ts_code *code,
                            struct ts_fault *fault);
 void ts_rig_close(struct ts_rig *rig);
 
-/* Binds the arguments as they stood at the start and brings every input into its start state. Inputs that
- * the buffers hold already, proven unchanged, are not sent again: a worker whose kernel wrote where it must
- * not is replaced. */
+/* Binds the arguments as they stood at the start and brings every input into its start state.
+ * Inputs that the buffers hold already, proven unchanged, are not sent again: a worker whose kernel
+ * wrote where it must not is replaced. */
 int ts_rig_upload(struct ts_rig *rig, const struct ts_inputs *inputs, struct ts_fault *fault);
 /* The pattern of `round` into every output and scratch buffer as bound now. */
 int ts_rig_poison(struct ts_rig *rig, int round, struct ts_fault *fault);

@@ -33,7 +33,7 @@ struct ts_bench {
     size_t program_count, program_capacity;
     struct ts_pool_buffer **buffers;
     size_t buffer_count, buffer_capacity;
-    bool plain; /* buffers are made without guards */
+    bool plain;  /* buffers are made without guards */
     size_t kept; /* free buffers beyond so many go */
     uint64_t tick;
     uint64_t turn; /* of rotating sets, over all rigs */

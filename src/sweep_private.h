@@ -170,8 +170,8 @@ struct entry {
 struct entry *ts_sweep_entries(const struct sweep *s, const struct case_span *span, size_t *count);
 /* The entry's rows that are timed; of a pair with a failed side, the other. Returns how many. */
 size_t ts_sweep_live_rows(const struct sweep *s, const struct entry *entry, size_t live[2]);
-/* What the entry has to show: of a row, its visits' times; of a pair, the ratio in each process, the
- * median over its pairs of visits, as compare takes it. *count of them; free(). */
+/* What the entry has to show: of a row, its visits' times; of a pair, the ratio in each process,
+ * the median over its pairs of visits, as compare takes it. *count of them; free(). */
 double *ts_sweep_evidence(const struct sweep *s, const struct entry *entry, size_t *count);
 /* Does it want a visit in this round? */
 bool ts_sweep_wants_visit(const struct sweep *s, const struct entry *entry, int round);
