@@ -19,7 +19,8 @@ struct ts_crew;
 
 /* command: --worker's, or NULL for this program itself. timeout_ns: deadline of one job; time that
  * the CPU reference takes does not count, up to ten deadlines; starting a process, taking a
- * device and measuring its ceilings may take 10 s in any case. first_ordinal: the number of the first process. */
+ * device and measuring its ceilings may take 10 s in any case. first_ordinal: the number of the
+ * first process. */
 struct ts_crew *ts_crew_open(const char *command, int64_t timeout_ns, int first_ordinal);
 /* Ends every worker at once. Accepts NULL. */
 void ts_crew_close(struct ts_crew *crew);

@@ -70,8 +70,8 @@ struct ts_journal; /* opaque: an open FILE.part */
 
 /* Creates PATH.part (truncating) or, append, opens it at its end, cutting a torn last line (created
  * when absent). Locks it: a second run with the same output refuses, naming the first's process
- * (exit status 4). What is written reaches the medium within a second of the next line. A file that is
- * removed while it is written is made again. */
+ * (exit status 4). What is written reaches the medium within a second of the next line. A file that
+ * is removed while it is written is made again. */
 struct ts_journal *ts_journal_open(const char *path, bool append, struct ts_err *err);
 int ts_journal_run(struct ts_journal *journal, const struct ts_run *run, struct ts_err *err);
 int ts_journal_row(struct ts_journal *journal, const struct ts_row *row, struct ts_err *err);
