@@ -118,9 +118,11 @@ kernel void probe_fma(global float *out, float a, float b)
 #define LOCAL_ELEMENTS ((PROBE_LOCAL_READS + 3) * LOCAL_GROUP)
 
 /* Each round reads PROBE_LOCAL_READS elements, neighbouring work-items neighbouring elements; the
- * start moves with the round, so that no round can reuse the loads of another. */
-kernel __attribute__((reqd_work_group_size(LOCAL_GROUP, 1, 1))) void probe_local(global float *out,
-                                                                                 int rounds)
+ * start moves with the round. mask must be 3; it is an argument so that no compiler knows how many
+ * starts there are: one that did kept all of them in registers, and read at four times the speed
+ * that the memory has. */
+kernel __attribute__((reqd_work_group_size(LOCAL_GROUP, 1, 1))) void
+probe_local(global float *out, int rounds, int mask)
 {
     local LOCAL_VECTOR tile[LOCAL_ELEMENTS];
     const int lid = (int)get_local_id(0);
@@ -133,7 +135,7 @@ kernel __attribute__((reqd_work_group_size(LOCAL_GROUP, 1, 1))) void probe_local
      * common trip count in lockstep over the work-group and keeps the sums in memory meanwhile. */
     const int own_rounds = rounds + (lid >= LOCAL_GROUP);
     for (int r = 0; r < own_rounds; r++) {
-        local const LOCAL_VECTOR *at = tile + (r & 3) * LOCAL_GROUP + lid;
+        local const LOCAL_VECTOR *at = tile + (r & mask) * LOCAL_GROUP + lid;
         s0 += at[0 * LOCAL_GROUP];
         s1 += at[1 * LOCAL_GROUP];
         s2 += at[2 * LOCAL_GROUP];

@@ -241,8 +241,8 @@ static const int widths[] = {1, 4, 16};
 struct width_probe {
     const char *kernel, *define;
     int64_t (*local)(int width);
-    double (*amount)(int width, int32_t rounds); /* flops or bytes a work-item */
-    int32_t rounds;                              /* second argument; 0: none (a and b instead) */
+    double (*amount)(int width); /* flops or bytes a work-item */
+    const void *values[2];       /* second and third argument, 4 bytes each */
 };
 
 static int64_t fma_local(int width)
@@ -251,20 +251,21 @@ static int64_t fma_local(int width)
     return 64;
 }
 
-static double fma_flops(int width, int32_t rounds)
+static double fma_flops(int width)
 {
-    (void)rounds;
     return 16.0 * width * FMA_ROUNDS;
 }
+
+static const int32_t local_rounds = 200;
 
 static int64_t local_local(int width)
 {
     return 256 / width;
 }
 
-static double local_bytes(int width, int32_t rounds)
+static double local_bytes(int width)
 {
-    return (double)rounds * 8 * 4 * width; /* PROBE_LOCAL_READS floats of the width */
+    return (double)local_rounds * 8 * 4 * width; /* PROBE_LOCAL_READS floats of the width */
 }
 
 static int try_width(struct ts_worker *worker, const struct ts_code *code,
@@ -276,7 +277,6 @@ static int try_width(struct ts_worker *worker, const struct ts_code *code,
                               width, FMA_ROUNDS);
     struct ts_ocl_buffer *out = ts_ocl_buffer_open(worker->ocl, items * 4, true, fault);
     struct ts_worker_probe probe = {0};
-    float a = 0.5f, b = 0.25f;
     double ns;
     int result = -1;
 
@@ -284,18 +284,13 @@ static int try_width(struct ts_worker *worker, const struct ts_code *code,
         goto out;
     probe.local = kind->local(width);
     probe.global = items / probe.local * probe.local;
-    if (ts_ocl_arg_buffer(probe.kernel, 0, out, fault) < 0)
+    if (ts_ocl_arg_buffer(probe.kernel, 0, out, fault) < 0 ||
+        ts_ocl_arg_value(probe.kernel, 1, kind->values[0], 4, fault) < 0 ||
+        ts_ocl_arg_value(probe.kernel, 2, kind->values[1], 4, fault) < 0)
         goto out;
-    if (kind->rounds) {
-        if (ts_ocl_arg_value(probe.kernel, 1, &kind->rounds, sizeof(kind->rounds), fault) < 0)
-            goto out;
-    } else if (ts_ocl_arg_value(probe.kernel, 1, &a, sizeof(a), fault) < 0 ||
-               ts_ocl_arg_value(probe.kernel, 2, &b, sizeof(b), fault) < 0) {
-        goto out;
-    }
     if (fastest_ns(&probe, &ns, fault) < 0)
         goto out;
-    *per_s = (double)probe.global * kind->amount(width, kind->rounds) / ns * 1e9;
+    *per_s = (double)probe.global * kind->amount(width) / ns * 1e9;
     result = 0;
 out:
     ts_worker_probe_close(&probe);
@@ -322,8 +317,11 @@ static double peak_of_widths(struct ts_worker *worker, const struct ts_code *cod
 int ts_worker_peaks(struct ts_worker *worker, const struct ts_code *code, struct ts_peaks *peaks,
                     struct ts_fault *fault)
 {
-    const struct width_probe fma = {"probe_fma", "FMA_WIDTH", fma_local, fma_flops, 0};
-    const struct width_probe local = {"probe_local", "LOCAL_WIDTH", local_local, local_bytes, 200};
+    static const float a = 0.5f, b = 0.25f;
+    static const int32_t mask = 3;
+    const struct width_probe fma = {"probe_fma", "FMA_WIDTH", fma_local, fma_flops, {&a, &b}};
+    const struct width_probe local = {
+        "probe_local", "LOCAL_WIDTH", local_local, local_bytes, {&local_rounds, &mask}};
 
     memset(peaks, 0, sizeof(*peaks));
     if (peak_copy(worker, code, &peaks->copy_bytes_per_s, fault) < 0)
