@@ -101,7 +101,8 @@ void ts_compare_print(const struct ts_compare *compare, const struct ts_judging_
                       FILE *to)
 {
     struct ts_text text = {0};
-    bool colour = isatty(fileno(to)) && !getenv("NO_COLOR");
+    const char *none = getenv("NO_COLOR"); /* no-color.org: empty is as if it were not there */
+    bool colour = isatty(fileno(to)) && !(none && none[0]);
     format_of(o)->print(compare, o->verbose > 0, colour, &text);
     fputs(text.text, to);
     ts_text_free(&text);
