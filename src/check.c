@@ -231,11 +231,7 @@ static int write_output(const struct ts_checking *c, struct ts_err *err)
     struct ts_text text = {0};
 
     if (c->options->json) {
-        cJSON *document = ts_check_to_document(c);
-        char *printed = ts_json_print_pretty(document);
-        ts_text_printf(&text, "%s\n", printed);
-        free(printed);
-        cJSON_Delete(document);
+        ts_json_add_document(&text, ts_check_to_document(c));
     } else {
         ts_check_print_text(c, &text);
     }

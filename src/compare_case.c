@@ -107,18 +107,20 @@ static void gate_best(struct ts_compare *compare, const struct ts_compare_case *
  * it has them. */
 static bool names_row(const cJSON *object, const struct ts_row *row)
 {
-    static const char *const keys[] = {"params", "size", "problem"};
-    const struct ts_values *mine[] = {&row->params, &row->size, &row->problem};
+    const struct {
+        const char *key;
+        const struct ts_values *mine;
+    } parts[] = {{"params", &row->params}, {"size", &row->size}, {"problem", &row->problem}};
     bool same = strcmp(ts_json_string(object, "benchmark", ""), row->benchmark) == 0 &&
                 strcmp(ts_json_string(object, "variant", ""), row->variant) == 0;
-    for (size_t i = 0; i < TS_COUNT(keys) && same; i++) {
-        const cJSON *values = ts_json_get(object, keys[i]);
+    for (size_t i = 0; i < TS_COUNT(parts) && same; i++) {
+        const cJSON *values = ts_json_get(object, parts[i].key);
         struct ts_values theirs = {0};
         struct ts_err ignored = {0};
         if (!values)
             continue;
         same = ts_values_from_json(&theirs, values, &ignored) == 0 &&
-               ts_values_equal(&theirs, mine[i]);
+               ts_values_equal(&theirs, parts[i].mine);
         ts_values_free(&theirs);
     }
     return same;

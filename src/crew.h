@@ -24,10 +24,10 @@ struct ts_launcher {
     size_t assigned_count;
 };
 
-/* timeout_ns: deadline of one job; time that
- * the CPU reference takes does not count, up to ten deadlines; starting a process, taking a device
- * and measuring its ceilings may take 10 s in any case. next_ordinal: the number of the next
- * process; borrowed, and counted up: two crews of one run share it. */
+/* timeout_ns: deadline of one job; time that the CPU reference takes does not count, up to ten
+ * deadlines; starting a process, taking a device and measuring its ceilings may take 10 s in any
+ * case. next_ordinal: the number of the next process; borrowed, and counted up: two crews of one
+ * run share it. */
 struct ts_crew *ts_crew_open(const struct ts_launcher *launcher, int64_t timeout_ns,
                              int *next_ordinal);
 /* Ends every worker at once. Accepts NULL. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const field_names[TS_DEVICE_FIELD_COUNT] = {
 #define X(name, type) #name,
@@ -259,6 +260,20 @@ static const char *refuses_items(const struct ts_device *device, int dims, const
         return "work-item-size";
     }
     return NULL;
+}
+
+static bool has_part(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+    for (; text && *text; text++)
+        if (strncasecmp(text, part, length) == 0)
+            return true;
+    return false;
+}
+
+bool ts_device_is_named(const struct ts_device *device, const char *part)
+{
+    return has_part(device->name, part) || has_part(device->platform_name, part);
 }
 
 const char *ts_device_lacks(const struct ts_device *device, enum ts_elem type, struct ts_text *why)

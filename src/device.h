@@ -74,6 +74,9 @@ int ts_device_from_json(struct ts_device *device, const cJSON *from, struct ts_e
  * *value is -1 when the device did not tell. */
 bool ts_device_fact(const struct ts_device *device, const char *name, int64_t *value);
 
+/* Is this a part of the device's or its platform's name, case ignored? */
+bool ts_device_is_named(const struct ts_device *device, const char *part);
+
 /* Why a launch geometry cannot run on the device, before anything is built: returns the reason code
  * ("work-group-size", "work-item-size", "local-memory") and appends the text with its numbers, or
  * NULL when it is admitted. dims 1..3; local[] in work-items; local_bytes -1 when unknown. Unknown

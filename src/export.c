@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "file.h"
@@ -64,14 +63,6 @@ void ts_export_add_date(cJSON *object, const char *key, const char *utc)
     free(text);
 }
 
-void ts_export_document(cJSON *document, struct ts_text *out)
-{
-    char *text = ts_json_print_pretty(document);
-    ts_text_printf(out, "%s\n", text);
-    free(text);
-    cJSON_Delete(document);
-}
-
 /* ---- what is chosen ---- */
 
 struct work {
@@ -81,21 +72,11 @@ struct work {
     size_t row_count, row_capacity, space_count;
 };
 
-static bool contains(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (; text && *text; text++)
-        if (strncasecmp(text, part, length) == 0)
-            return true;
-    return false;
-}
-
 static bool admits_run(const struct ts_export_options *o, const struct ts_run *run)
 {
     if (o->run && strcmp(run->id, o->run) != 0)
         return false;
-    return !o->device || contains(run->device.name, o->device) ||
-           contains(run->device.platform_name, o->device);
+    return !o->device || ts_device_is_named(&run->device, o->device);
 }
 
 static bool axis_has(const struct ts_axis *axis, const struct ts_value *value)

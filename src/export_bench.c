@@ -291,7 +291,7 @@ int ts_export_google_benchmark(const struct ts_export_rows *rows, struct ts_text
         ts_say("note: %zu of %zu configurations have fewer than %d samples: compare.py calls its U "
                "test unreliable there; measure with more --visits or --samples",
                few, configs.count, RELIABLE);
-    ts_export_document(document, out);
+    ts_json_add_document(out, document);
     free_configs(&configs);
     return 0;
 }
@@ -351,7 +351,7 @@ int ts_export_action(const struct ts_export_rows *rows, struct ts_text *out, str
     else if (left > 0)
         ts_say("note: %zu of %zu configurations are left out: they failed or were not timed", left,
                configs.count);
-    ts_export_document(list, out);
+    ts_json_add_document(out, list);
     free_configs(&configs);
     return result;
 }

@@ -57,6 +57,7 @@ static const struct column row_columns[] = {
     {"check_elements", "check.elements"},
     {"check_worst", "check.worst"},
     {"clock", "time.clock"},
+    {"cache", "time.cache"},
     {"first_ns", "time.first_ns"},
     {"batch", "time.batch"},
     {"visits", "samples.visits"},

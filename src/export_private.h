@@ -36,7 +36,4 @@ int ts_export_kernel_tuner(const struct ts_export_rows *rows, struct ts_text *ou
                            struct ts_err *err);
 int ts_export_t4(const struct ts_export_rows *rows, struct ts_text *out, struct ts_err *err);
 
-/* Takes the document; ends with a newline. */
-void ts_export_document(cJSON *document, struct ts_text *out);
-
 #endif

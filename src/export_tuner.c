@@ -221,7 +221,7 @@ int ts_export_kernel_tuner(const struct ts_export_rows *rows, struct ts_text *ou
     for (size_t i = 0; i < rows->count; i++)
         if (ts_export_is_tried(rows->items[i].row))
             add_entry(cache, &first->row->params, &rows->items[i]);
-    ts_export_document(document, out);
+    ts_json_add_document(out, document);
     free(kernel);
     return 0;
 }
@@ -292,6 +292,6 @@ int ts_export_t4(const struct ts_export_rows *rows, struct ts_text *out, struct 
     for (size_t i = 0; i < rows->count; i++)
         if (ts_export_is_tried(rows->items[i].row))
             add_result(results, &rows->items[i]);
-    ts_export_document(document, out);
+    ts_json_add_document(out, document);
     return 0;
 }

@@ -201,6 +201,14 @@ char *ts_json_print_pretty(const cJSON *value)
     return print(value, 0);
 }
 
+void ts_json_add_document(struct ts_text *out, cJSON *document)
+{
+    char *text = ts_json_print_pretty(document);
+    ts_text_printf(out, "%s\n", text);
+    free(text);
+    cJSON_Delete(document);
+}
+
 /* ---- Getters ---- */
 
 cJSON *ts_json_get(const cJSON *object, const char *key)

@@ -33,6 +33,8 @@ cJSON *ts_json_load(const char *path, struct ts_err *err);
  * on one line; no newline at the end of either; free() it. */
 char *ts_json_print(const cJSON *value);
 char *ts_json_print_pretty(const cJSON *value);
+/* Appends the document, pretty, with the newline that ends it; takes the document. */
+void ts_json_add_document(struct ts_text *out, cJSON *document);
 
 /* Getters for data whose shape is already known to be right, or where absence is harmless:
  * exact, case-sensitive key; fallback when absent, null or of another type. */

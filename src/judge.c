@@ -4,18 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const judged_names[TS_JUDGED_COUNT] = {
-    [TS_SLOWER] = "slower",
-    [TS_FASTER] = "faster",
-    [TS_SAME] = "same",
-    [TS_INCONCLUSIVE] = "inconclusive",
-};
-
-const char *ts_judged_name(enum ts_judged verdict)
-{
-    return judged_names[verdict];
-}
-
 static bool is_like(const struct ts_judge_pair *pair)
 {
     return pair->unlike == TS_WHY_NONE;

@@ -39,7 +39,6 @@ enum ts_judged {
     TS_INCONCLUSIVE,
     TS_JUDGED_COUNT,
 };
-const char *ts_judged_name(enum ts_judged verdict); /* "slower", ... */
 
 /* Why a pair could not be judged; TS_WHY_NONE for the others. */
 enum ts_why {

@@ -346,8 +346,3 @@ const struct ts_device *ts_ocl_device(const struct ts_ocl *ocl)
 {
     return &ocl->device;
 }
-
-bool ts_ocl_has_profiling(const struct ts_ocl *ocl)
-{
-    return ocl->profiling;
-}

@@ -52,7 +52,6 @@ struct ts_ocl;
 struct ts_ocl *ts_ocl_open(int platform_index, int device_index, struct ts_fault *fault);
 void ts_ocl_close(struct ts_ocl *ocl);
 const struct ts_device *ts_ocl_device(const struct ts_ocl *ocl);
-bool ts_ocl_has_profiling(const struct ts_ocl *ocl);
 
 /* ---- programs and kernels ---- */
 

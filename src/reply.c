@@ -18,6 +18,7 @@ enum field_kind {
     TEXT,   /* at most TEXT_BYTES */
     WORD,   /* of a code or name: letters, digits, '-', '_' */
     TEXTS,  /* a list of TEXT */
+    BOOL,
     OBJECT,
 };
 
@@ -57,6 +58,7 @@ static const struct field {
     {NULL, "visit", OBJECT, VERB(TIME), 0, 0, 0}, /* absent where no samples were asked for */
     {"visit", "first_ns", WHOLE, VERB(TIME), 0, 0, 0},
     {"visit", "cache", WORD, VERB(TIME), 0, 0, 0},
+    {"visit", "paused", BOOL, VERB(TIME), 0, 0, 0},
     {"visit", "batch", WHOLE, VERB(TIME), VERB(TIME), 1, 0},
     {"visit", "sample_ns", WHOLES, VERB(TIME), VERB(TIME), 1, MOST_SAMPLES},
     {NULL, "spent_ns", OBJECT, WORK, 0, 0, 0},
@@ -150,6 +152,8 @@ static int check_list(const struct ts_place *at, const cJSON *value, const struc
 static int check_value(const struct ts_place *at, const cJSON *value, const struct field *field,
                        bool needed, struct ts_err *err)
 {
+    bool flag;
+
     switch (field->kind) {
     case WHOLE:
     case REAL:
@@ -160,6 +164,8 @@ static int check_value(const struct ts_place *at, const cJSON *value, const stru
     case TEXT:
     case WORD:
         return check_text(at, value, field->kind == WORD, err);
+    case BOOL:
+        return ts_place_bool(at, value, &flag, err);
     case OBJECT:
         return ts_place_object(at, value, err);
     }

@@ -86,12 +86,10 @@ int ts_results_merge(char *const *paths, size_t count, struct ts_text *document,
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++)
         result = add_file(&merge, paths[i], err);
-    if (result == 0) {
-        char *text = ts_json_print_pretty(merge.document);
-        ts_text_printf(document, "%s\n", text);
-        free(text);
-    }
-    cJSON_Delete(merge.document);
+    if (result == 0)
+        ts_json_add_document(document, merge.document);
+    else
+        cJSON_Delete(merge.document);
     free(merge.files);
     return result;
 }

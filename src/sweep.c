@@ -138,7 +138,7 @@ static int check_options(const struct ts_sweep_options *o, struct ts_err *err)
         {selection->no_baseline, "--no-baseline"},
         {o->seed_given, "--seed"},
         {o->context_count > 0, "--context"},
-        {o->cold, "--cache"},
+        {o->cache_given, "--cache"},
     };
 
     if ((o->output && !o->output[0]) || (o->resume && !o->resume[0]))

@@ -40,8 +40,8 @@ struct ts_sweep_options {
     struct ts_launcher b;  /* what its workers are started by, instead of worker; all zero: the same
                             * processes serve both */
     bool anonymous, no_wait, yes;
-    bool cold;   /* --cache cold */
-    bool digest; /* store the digests of device binaries */
+    bool cold, cache_given; /* --cache cold; either */
+    bool digest;            /* store the digests of device binaries */
     bool quiet;
     int verbose;
 };

@@ -1,5 +1,4 @@
 /* sweep_devices.c: asking a worker for platforms and devices, and choosing by -d. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,21 +231,6 @@ void ts_devices_free(struct ts_device_list *list)
 
 /* ---- choosing ---- */
 
-static bool contains(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-
-    for (; *text; text++) {
-        size_t i = 0;
-        while (i < length && text[i] &&
-               tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
-            i++;
-        if (i == length)
-            return true;
-    }
-    return false;
-}
-
 /* Compared as text, so that no number is too large to be told from another. */
 static bool has_index(const struct ts_device *device, const char *wanted)
 {
@@ -283,8 +267,7 @@ static size_t find_devices(const struct ts_device_list *list, const char *wanted
             *match = i;
             return 1;
         }
-        if (ts_devices_twin(list, i) != i ||
-            (!contains(device->name, wanted) && !contains(device->platform_name, wanted)))
+        if (ts_devices_twin(list, i) != i || !ts_device_is_named(device, wanted))
             continue;
         *match = i;
         found++;

@@ -336,7 +336,9 @@ int ts_sweep_open_device(struct sweep *s, struct ts_err *err)
     if (line)
         take_facts(s, line);
     cJSON_Delete(line);
-    if (ts_signal_pending() || measure_peaks(s, err) < 0)
-        return ts_signal_pending() ? 0 : -1;
+    if (ts_signal_pending())
+        return 0;
+    if (measure_peaks(s, err) < 0)
+        return -1;
     return s->own_workers && !ts_signal_pending() ? open_b(s, err) : 0;
 }

@@ -9,7 +9,7 @@
 
 struct ab_options {
     struct ts_run_options run;
-    struct compare_options judging;
+    struct ts_judging_options judging;
     struct ts_cli_list env_b;
     const char *options_b, *worker_b;
 };
@@ -37,10 +37,9 @@ static const struct ts_cli cli = {
         "Is B slower than A? Proves every configuration of both sides, then times them in one run: "
         "the visits to both sides of a configuration stand next to each other, in random order, "
         "every round of them in a fresh process. So what comes over the machine meets both, and "
-        "the ratio "
-        "within a pair of visits tells more than two runs can. Configurations are paired by case, "
-        "variant and parameters; the names of the benchmarks may differ. Judges and prints as "
-        "'compare' does, which says it again from the results file: 'compare FILE'.\n\n"
+        "the ratio within a pair of visits tells more than two runs can. Configurations are paired "
+        "by case, variant and parameters; the names of the benchmarks may differ. Judges and "
+        "prints as 'compare' does, which says it again from the results file: 'compare FILE'.\n\n"
         "Exit status: 0 nothing worse; 1 a finding of the gate, or blind by --require-power; 2 "
         "wrong usage, a bad spec, or nothing in common; 3 no usable device; 4 results cannot be "
         "written; 130, 143 interrupted, with the results so far saved.",

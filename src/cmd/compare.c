@@ -12,28 +12,29 @@
 
 static int take_threshold(void *target, const char *value, struct ts_err *err)
 {
-    return ts_share_parse(value, 10.0, &((struct compare_options *)target)->compare.threshold, err);
+    return ts_share_parse(value, 10.0, &((struct ts_judging_options *)target)->compare.threshold,
+                          err);
 }
 
 static int take_fdr(void *target, const char *value, struct ts_err *err)
 {
-    return ts_share_parse(value, 0.5, &((struct compare_options *)target)->compare.fdr, err);
+    return ts_share_parse(value, 0.5, &((struct ts_judging_options *)target)->compare.fdr, err);
 }
 
 static int take_power(void *target, const char *value, struct ts_err *err)
 {
-    return ts_share_parse(value, 10.0, &((struct compare_options *)target)->compare.require_power,
-                          err);
+    return ts_share_parse(value, 10.0,
+                          &((struct ts_judging_options *)target)->compare.require_power, err);
 }
 
 static int take_fail_on(void *target, const char *value, struct ts_err *err)
 {
-    return ts_fail_on_parse(value, &((struct compare_options *)target)->compare.fail_on, err);
+    return ts_fail_on_parse(value, &((struct ts_judging_options *)target)->compare.fail_on, err);
 }
 
 static int take_gate(void *target, const char *value, struct ts_err *err)
 {
-    struct compare_options *o = target;
+    struct ts_judging_options *o = target;
     for (size_t i = 0; i < TS_COUNT(ts_gate_names); i++)
         if (strcmp(ts_gate_names[i], value) == 0) {
             o->compare.gate = (enum ts_gate)i;
@@ -44,21 +45,12 @@ static int take_gate(void *target, const char *value, struct ts_err *err)
 
 /* ---- formats ---- */
 
-/* Takes the document. */
-static void add_document(cJSON *document, struct ts_text *text)
-{
-    char *printed = ts_json_print_pretty(document);
-    ts_text_printf(text, "%s\n", printed);
-    free(printed);
-    cJSON_Delete(document);
-}
-
 static void print_json(const struct ts_compare *compare, bool all, bool colour,
                        struct ts_text *text)
 {
     (void)all;
     (void)colour;
-    add_document(ts_compare_json(compare), text);
+    ts_json_add_document(text, ts_compare_json(compare));
 }
 
 static void print_markdown(const struct ts_compare *compare, bool all, bool colour,
@@ -85,7 +77,7 @@ static void print_github(const struct ts_compare *compare, bool all, bool colour
 
 static void print_history_json(const struct ts_history *history, struct ts_text *text)
 {
-    add_document(ts_history_json(history), text);
+    ts_json_add_document(text, ts_history_json(history));
 }
 
 static const struct ts_compare_format {
@@ -100,15 +92,17 @@ static const struct ts_compare_format {
     {"github", print_github, NULL},
 };
 
-static const struct ts_compare_format *format_of(const struct compare_options *o)
+static const struct ts_compare_format *format_of(const struct ts_judging_options *o)
 {
     return o->format ? o->format : &formats[0];
 }
 
-void ts_compare_print(const struct ts_compare *compare, const struct compare_options *o, FILE *to)
+void ts_compare_print(const struct ts_compare *compare, const struct ts_judging_options *o,
+                      FILE *to)
 {
     struct ts_text text = {0};
-    bool colour = isatty(fileno(to)) && !getenv("NO_COLOR");
+    const char *none = getenv("NO_COLOR"); /* no-color.org: empty is as if it were not there */
+    bool colour = isatty(fileno(to)) && !(none && none[0]);
     format_of(o)->print(compare, o->verbose > 0, colour, &text);
     fputs(text.text, to);
     ts_text_free(&text);
@@ -116,7 +110,7 @@ void ts_compare_print(const struct ts_compare *compare, const struct compare_opt
 
 static int take_format(void *target, const char *value, struct ts_err *err)
 {
-    struct compare_options *o = target;
+    struct ts_judging_options *o = target;
     for (size_t i = 0; i < TS_COUNT(formats); i++)
         if (strcmp(formats[i].name, value) == 0) {
             o->format = &formats[i];
@@ -126,7 +120,7 @@ static int take_format(void *target, const char *value, struct ts_err *err)
                       "expected text, json, markdown, junit or github, got \"%s\"", value);
 }
 
-#define AT(member) offsetof(struct compare_options, member)
+#define AT(member) offsetof(struct ts_judging_options, member)
 static const struct ts_option judging[] = {
     {"gate", 0, "GATE", TS_OPTION_CALL, .call = take_gate,
      .help = "whose findings decide the exit status: best (default: of every case the best "
@@ -217,7 +211,7 @@ int ts_judging_check(const struct ts_compare_options *o, struct ts_err *err)
     return 0;
 }
 
-static int print_history(struct compare_options *o, const struct ts_cli_args *args,
+static int print_history(struct ts_judging_options *o, const struct ts_cli_args *args,
                          struct ts_err *err)
 {
     struct ts_text text = {0};
@@ -238,7 +232,7 @@ static int print_history(struct compare_options *o, const struct ts_cli_args *ar
     return status;
 }
 
-static int print_comparison(struct compare_options *o, const struct ts_cli_args *args,
+static int print_comparison(struct ts_judging_options *o, const struct ts_cli_args *args,
                             struct ts_err *err)
 {
     if (split_sides(&o->compare, args, err) != 0)
@@ -254,7 +248,7 @@ static int print_comparison(struct compare_options *o, const struct ts_cli_args 
 
 static int run(int argc, char **argv, struct ts_err *err)
 {
-    struct compare_options o = {.compare = TS_COMPARE_DEFAULTS};
+    struct ts_judging_options o = {.compare = TS_COMPARE_DEFAULTS};
     struct ts_cli_args args;
     int status = ts_cli_parse(&cli, argc, argv, &o, &args, err);
     if (status)

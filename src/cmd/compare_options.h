@@ -10,7 +10,7 @@
 
 struct ts_compare_format; /* a row of the table in compare.c */
 
-struct compare_options {
+struct ts_judging_options {
     struct ts_compare_options compare;
     const struct ts_compare_format *format; /* NULL: text */
     bool history;
@@ -23,13 +23,13 @@ struct compare_options {
         .fdr = 0.05                                                                                \
     }
 
-/* --gate and its like, --waivers, --format; into a struct compare_options. */
+/* --gate and its like, --waivers, --format; into a struct ts_judging_options. */
 extern const struct ts_option_table ts_judging_table;
 
 /* Options that do not go together: exit status 2. */
 int ts_judging_check(const struct ts_compare_options *options, struct ts_err *err);
 /* In the format asked for. */
-void ts_compare_print(const struct ts_compare *compare, const struct compare_options *options,
+void ts_compare_print(const struct ts_compare *compare, const struct ts_judging_options *options,
                       FILE *to);
 
 #endif

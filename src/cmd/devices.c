@@ -180,10 +180,10 @@ static void print_json(const struct ts_device_list *list, size_t chosen)
         ts_json_add_string(object, "platform", list->faults[i].platform);
         ts_json_add_string(object, "text", list->faults[i].text);
     }
-    char *printed = ts_json_print_pretty(document);
-    puts(printed);
-    free(printed);
-    cJSON_Delete(document);
+    struct ts_text text = {0};
+    ts_json_add_document(&text, document);
+    fputs(text.text, stdout);
+    ts_text_free(&text);
 }
 
 /* ---- the command ---- */

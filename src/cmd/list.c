@@ -347,14 +347,12 @@ static int show_all(char *const *names, size_t count, bool json, struct ts_err *
     int status = 0;
     for (size_t i = 0; i < count && status == 0; i++)
         status = show(names[i], benchmarks, &text, err);
-    if (status == 0 && json) {
-        char *printed = ts_json_print_pretty(document);
-        puts(printed);
-        free(printed);
-    } else if (status == 0 && text.text) {
+    if (status == 0 && json)
+        ts_json_add_document(&text, document);
+    else
+        cJSON_Delete(document);
+    if (status == 0 && text.text)
         fputs(text.text, stdout);
-    }
-    cJSON_Delete(document);
     ts_text_free(&text);
     return status;
 }

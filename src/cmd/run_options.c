@@ -18,6 +18,7 @@ static int take_cache(void *target, const char *value, struct ts_err *err)
     if (strcmp(value, "warm") != 0 && strcmp(value, "cold") != 0)
         return ts_err_set(err, TS_EXIT_USAGE, "expected warm or cold, got \"%s\"", value);
     o->sweep.cold = strcmp(value, "cold") == 0;
+    o->sweep.cache_given = true;
     return 0;
 }
 

@@ -179,6 +179,8 @@ def bad_kernel(device, rows, expected):
             bad.append(f"{row_name(row)}: {outcome(row)}{why}, expected {' or '.join(wanted)}")
         elif row["status"] == "ok" and len(row["time"]["visits"]) < 2:
             bad.append(f"{row_name(row)}: ok with {len(row['time']['visits'])} visits")
+        elif device.name in expected.get(key, {}).get("talks", []) and '"done":"prove"' not in (row["talk"] or ""):
+            bad.append(f"{row_name(row)}: what it printed is not kept: {row['talk']!r}")
         elif row["status"] != "ok" and (row["time"] is not None or not row["reason"]["text"]):
             bad.append(f"{row_name(row)}: a time, or no text")
     expect(not bad, "; ".join(bad))

@@ -7,7 +7,7 @@ import statistics
 
 from harness import SRC, load_results
 
-REAL = os.path.join(SRC, "results", "h200-quick.json")
+REAL = os.path.join(SRC, "tests", "data", "results", "h200-quick.json")
 
 # Rows of laplacian POINTS=5, naive, and what becomes of them.
 FATES = {

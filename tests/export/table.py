@@ -44,7 +44,7 @@ def every_fact(place):
         for key in ("elements", "flops", "bytes"):
             expect(number(line[key]) == row["work"][key], key)
         time = row["time"]
-        for key in ("median_ns", "low_ns", "high_ns", "q1_ns", "min_ns", "max_ns", "samples", "bytes_per_s"):
+        for key in ("median_ns", "low_ns", "high_ns", "q1_ns", "min_ns", "max_ns", "samples", "bytes_per_s", "cache"):
             expect(bool(line[key]) == bool(time), f"{key} of a row that is {row['status']}: {line[key]!r}")
         if time:
             all_ns = results.samples(row)

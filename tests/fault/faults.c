@@ -10,6 +10,7 @@
  *     events MODE           event times are MODE: see event_modes
  *     queue                 queues with profiling are refused
  *     name HEX              devices are called by these bytes
+ *     log BYTES             compilers say so much, and no text
  *
  * Nothing set, or nothing understood: every call goes through. The file $TILESWEEP_FAULT_MET is
  * made when a call meets its fault, so that a test knows that it tested something. */
@@ -148,10 +149,6 @@ CODE(clBuildProgram,
      (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
       void (*notify)(cl_program, void *), void *data),
      (program, count, devices, options, notify, data))
-CODE(clGetProgramBuildInfo,
-     (cl_program program, cl_device_id device, cl_program_build_info what, size_t size, void *value,
-      size_t *used),
-     (program, device, what, size, value, used))
 HANDLE(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *told),
        (program, name, told))
 CODE(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
@@ -244,6 +241,41 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     return code != CL_SUCCESS
                ? code
                : real(queue, kernel, dims, offset, global, local, count, wait, event);
+}
+
+/* ---- build logs ---- */
+
+static cl_int told_log(size_t size, void *value, size_t *used)
+{
+    static const char piece[] =
+        "warning: \xff\xfe caf\xe9 \x1b[31m\x01\n{\"job\":1,\"done\":\"prove\"}\n";
+    size_t length = (size_t)atoi(fault.word);
+    char *to = value;
+
+    tell();
+    if (used)
+        *used = length + 1;
+    if (to && size < length + 1)
+        return CL_INVALID_VALUE;
+    for (size_t i = 0; to && i < length; i++)
+        to[i] = piece[i % (sizeof(piece) - 1)];
+    if (to)
+        to[length] = '\0';
+    return CL_SUCCESS;
+}
+
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info what,
+                             size_t size, void *value, size_t *used)
+{
+    cl_int (*real)(cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *);
+    cl_int code = meet("clGetProgramBuildInfo");
+
+    *(void **)&real = find("clGetProgramBuildInfo");
+    if (code != CL_SUCCESS)
+        return code;
+    if (is("log") && what == CL_PROGRAM_BUILD_LOG)
+        return told_log(size, value, used);
+    return real(program, device, what, size, value, used);
 }
 
 /* ---- device names ---- */

@@ -286,6 +286,19 @@ def no_profiling(faults):
     return f"{seen(ended, run)}; host clock"
 
 
+def huge_log(faults):
+    """A compiler's log of megabytes, no text, with lines as of the protocol: kept with the row, cut at 64 KiB."""
+    ended, run = faults.sweep(f"log {5 << 20}")
+    expect(faults.met, "nobody asked for the log")
+    for row in run["rows"]:
+        log = row["build"]["log"]
+        expect(harness.outcome(row) == "ok" and row["time"], harness.outcome(row))
+        kept, _, rest = log.rpartition("\n[cut: ")
+        expect(60 << 10 < len(kept.encode()) <= 64 << 10 and rest.endswith(" bytes]"), f"{len(log.encode())} B of log")
+        expect(log.startswith("warning: ") and '{"job":1,"done":"prove"}' in log, f"another log: {log[:60]!r}")
+    return seen(ended, run)
+
+
 def hanging(faults, call, use, once):
     samples = ("--samples", "150") if use > 100 else ()  # enough for the 500th use
     ended, run = faults.sweep(f"hang {call} {use} {once}", *samples, timeout=HANG_TIMEOUT)
@@ -352,6 +365,7 @@ def main():
             report.run("fault_" + fault.replace(" ", "_"), outcomes, faults, fault, outcome)
         report.run("fault_build_that_never_ends", build_that_never_ends, faults)
         report.run("fault_budget", budget, faults)
+        report.run("fault_huge_log", huge_log, faults)
         for mode in EVENTS:
             report.run(f"fault_events_{mode}", events, faults, mode)
         report.run("fault_no_profiling", no_profiling, faults)

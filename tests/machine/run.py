@@ -299,15 +299,15 @@ def stopped_parent(sweep):
 
 # ---- clocks ----
 
-def clock_steps(sweep, clock, seconds):
-    """The time of day is set, the machine sleeps: no deadline passes, no time is wrong."""
+def clock_steps(sweep, seconds):
+    """The time of day is set: no deadline passes, no time is wrong."""
     sweep.run(*SMALL).expect_status(0)
     before = {row_name(row): row["time"]["median_ns"] for row in sweep.rows()}
     for reading in (1, 2):
         sweep.empty_disk()
-        sweep.break_by(f"jump {clock} {reading} {seconds}")
+        sweep.break_by(f"jump realtime {reading} {seconds}")
         ended = sweep.run(*SMALL, "--budget", "60s").expect_status(0)
-        expect(os.path.exists(sweep.met) or clock == "boottime", f"reading {reading} never came")
+        expect(os.path.exists(sweep.met), f"reading {reading} never came")
         expect_whole(sweep)
         after = {row_name(row): row["time"]["median_ns"] for row in sweep.rows()}
         expect(set(after) == set(before), "other rows")
@@ -386,9 +386,8 @@ def main():
                         test(signalled, phase, number, times)
         for function in (stopped_worker, stopped_all_the_time, stopped_for_good, stopped_parent, monotonic_jump):
             test(function)
-        for clock in ("realtime", "boottime"):
-            for seconds in (-86400 * 3650, 86400):
-                test(clock_steps, clock, seconds)
+        for seconds in (-86400 * 3650, 86400):
+            test(clock_steps, seconds, name=f"clock_steps_realtime_{seconds}")
         test(pocl_stopped)
         test(pocl_asleep)
     return report.finish()

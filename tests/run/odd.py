@@ -348,8 +348,9 @@ def cold_caches(sweep):
         expect(caches() == {("part", True)}, f"{worker}: {caches()}")
     ended = sweep.run("--cache", "tepid").expect_status(2)
     expect("--cache: expected warm or cold, got \"tepid\"" in ended.err, ended.err)
-    ended = sweep.run("--resume", sweep.file, "--cache", "cold", output=False, spec=None).expect_status(2)
-    expect("leave out --cache" in ended.err, ended.err)
+    for state in ("cold", "warm"):
+        ended = sweep.run("--resume", sweep.file, "--cache", state, output=False, spec=None).expect_status(2)
+        expect("leave out --cache" in ended.err, ended.err)
 
 
 TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_devices_are_listed, a_busy_device_is_listed_without_a_clock, devices_that_do_not_exist,

@@ -41,7 +41,7 @@ FAULTS = {
     "stuck_reference": ["timeout:prove"],
     "no_status": ["crashed:protocol"], "no_reason": ["crashed:protocol"], "odd_code": ["crashed:protocol"],
     "huge_text": ["crashed:protocol"], "negative_at": ["crashed:protocol"], "other_verb": ["crashed:protocol"],
-    "time_batch_0": ["crashed:protocol"], "time_no_samples": ["crashed:protocol"],
+    "time_batch_0": ["crashed:protocol"], "time_odd_paused": ["crashed:protocol"], "time_no_samples": ["crashed:protocol"],
     "time_sample_0": ["crashed:protocol"],
     "time_unstable_result": ["wrong:unstable-result"], "time_resources": ["skipped:resources"],
     "time_out_of_bounds": ["wrong:out-of-bounds"], "time_launch_failed": ["launch-failed:CL_INVALID_KERNEL_ARGS"],

@@ -271,6 +271,20 @@ static void test_lacks(void **state)
     ts_device_free(&d);
 }
 
+static void test_is_named(void **state)
+{
+    (void)state;
+    char name[] = "Fast Processor 2", platform[] = "Portable";
+    struct ts_device d = {.name = name, .platform_name = platform};
+    assert_true(ts_device_is_named(&d, "fast"));
+    assert_true(ts_device_is_named(&d, "OR 2"));
+    assert_true(ts_device_is_named(&d, "portABLE"));
+    assert_false(ts_device_is_named(&d, "or 23"));
+    assert_false(ts_device_is_named(&d, "2portable"));
+    d.platform_name = NULL;
+    assert_false(ts_device_is_named(&d, "portable"));
+}
+
 static void test_refuses_unknown(void **state)
 {
     (void)state;
@@ -311,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_from_json_faults),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_local_memory_words),
+        cmocka_unit_test(test_is_named),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_lacks),
         cmocka_unit_test(test_refuses_unknown),
