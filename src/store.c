@@ -328,7 +328,7 @@ int ts_store_read_header(struct ts_run *run, const struct ts_place *at, const cJ
     ts_clock_from_json(&run->clock, ts_json_get(object, "clock"));
     ts_peaks_from_json(&run->peaks, ts_json_get(object, "peaks"));
     run->excluded = ts_json_int(ts_json_get(object, "counts"), "excluded", 0);
-    return 0;
+    return ts_store_check_sides(run, at, err);
 }
 
 static int read_rows(struct ts_run *run, const struct ts_place *at, const cJSON *object,
