@@ -235,6 +235,9 @@ static void add_space_options(const struct work *w, const struct ts_export_row *
 {
     if (w->results.run_count > 1)
         ts_text_printf(out, " --run %s", row->run->id);
+    const char *side = ts_run_side_words(row->run);
+    if (side) /* both have the run's id */
+        ts_text_printf(out, " -d \"%s\"", side);
     ts_text_printf(out, " --benchmark %s", row->row->benchmark);
     add_options(&row->row->problem, "-s", out);
     if (row->row->size.count > 0) {

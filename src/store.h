@@ -83,6 +83,8 @@ bool ts_run_has_sides(const struct ts_run *run);
 int ts_run_split(struct ts_run *run, struct ts_run half[2], struct ts_err *err);
 /* Every run of two sides becomes two runs, its devices named "..., side a" and "..., side b". */
 int ts_results_split(struct ts_results *results, struct ts_err *err);
+/* "side a": what ts_results_split put behind the device's name; NULL: nothing. */
+const char *ts_run_side_words(const struct ts_run *half);
 
 struct ts_journal; /* opaque: an open FILE.part */
 

@@ -96,6 +96,13 @@ int ts_run_split(struct ts_run *run, struct ts_run half[2], struct ts_err *err)
     return result;
 }
 
+const char *ts_run_side_words(const struct ts_run *half)
+{
+    const char *comma = strrchr(half->device.name, ',');
+    bool is = comma && (strcmp(comma, ", side a") == 0 || strcmp(comma, ", side b") == 0);
+    return is ? comma + 2 : NULL;
+}
+
 static void name_side(struct ts_run *half, enum ts_ab side)
 {
     char *name = ts_printf("%s, side %s", half->device.name, ts_ab_name(side));
