@@ -162,6 +162,9 @@ static int load_sides(struct sweep *s, struct ts_err *err)
 {
     const struct ts_sweep_options *o = s->options;
 
+    if (o->spec_count == 0) /* the command line has one, a file that was resumed need not */
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "%s: options.specs: expected one SPEC or two, got none", o->resume);
     s->specs = ts_alloc(2, sizeof(*s->specs));
     for (size_t i = 0; i < 2; i++) {
         char **name = &o->specs[i < o->spec_count ? i : 0];

@@ -187,6 +187,18 @@ def resumed_with_what_it_needs(sweep):
     sweep.run(*resume, "--env-b", "FAKE=2", output=False, spec=None, verb="ab").expect_status(0)
 
 
+def resumed_from_damaged_options(sweep):
+    ab(sweep, *ONE_CASE, "--visits", "2", "--samples", "1", "--options-b", "-DB").expect_status(0)
+    with open(sweep.file, encoding="utf-8") as file:
+        document = json.load(file)
+    for specs in ([], [7]):
+        document["runs"][0]["options"]["specs"] = specs
+        with open(sweep.file, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        ended = sweep.run("--resume", sweep.file, output=False, spec=None, verb="ab").expect_status(2)
+        expect(f"{sweep.file}: options.specs: expected one SPEC or two, got none" in ended.err, ended.err)
+
+
 def taken_back_in_pairs(sweep):
     """What the sentinel does not believe is made again, whole pairs of it."""
     ab(sweep, *ONE_CASE, SPEC, worker=("--disturbed", "--delay-time", "2")).expect_status(0)
@@ -233,7 +245,8 @@ def wrong_usage(sweep):
 
 
 TESTS = (both_sides_in_pairs, visits_stand_side_by_side, one_slower_under_drift, two_specs, failing_on_one_side,
-         workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs, taken_back_in_pairs,
+         workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs, resumed_from_damaged_options,
+         taken_back_in_pairs,
          rows_and_digests, cold_on_both_sides, to_stdout, wrong_usage)
 
 
