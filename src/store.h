@@ -61,6 +61,9 @@ struct ts_run *ts_results_add(struct ts_results *results);
 /* A results document. Exit status 2 naming file and place (`FILE: runs[0].rows[3].status: ...`);
  * another or a newer schema is named. */
 int ts_results_load(struct ts_results *results, const char *path, struct ts_err *err);
+/* The same of a document in hand, whose name is path. */
+int ts_results_read(struct ts_results *results, const char *path, const cJSON *document,
+                    struct ts_err *err);
 /* The document with verdicts and counts computed. Rows still pending are written as skipped, reason
  * "budget", when the run ended regularly, and left out when it was interrupted. Rows that are
  * proven but were never timed become skipped, too, when the run ended regularly, and stay "ok" with
