@@ -303,7 +303,7 @@ static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
         if (!s->keeps_results)
             print_results(s);
         result = ts_sweep_save(s, err);
-    } else if (s->run && s->run->row_count > 0) {
+    } else if (s->run && ts_sweep_has_told(s)) {
         ts_sweep_keep(s);
     }
 out:
@@ -311,19 +311,10 @@ out:
     return result;
 }
 
-static bool has_rows(const struct ts_results *results)
-{
-    for (size_t i = 0; i < results->run_count; i++) {
-        if (results->runs[i].row_count > 0)
-            return true;
-    }
-    return false;
-}
-
 /* results: gets what was measured; NULL: not wanted. */
 static void free_sweep(struct sweep *s, struct ts_results *results)
 {
-    ts_journal_close(s->journal, !has_rows(&s->results)); /* an empty journal is litter */
+    ts_journal_close(s->journal, !ts_sweep_has_told(s)); /* an empty journal is litter */
     for (size_t i = 0; i < s->spec_count; i++)
         ts_spec_free(s->specs[i]);
     free(s->specs);

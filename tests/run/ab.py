@@ -110,6 +110,12 @@ def two_specs(sweep):
         json.dump(spec, file)
     ended = ab(sweep, other).expect_status(2)
     expect("no configuration in common" in ended.err and other in ended.err, ended.err)
+    # A plan is no result: neither a file, nor a journal that would be in the next one's way.
+    expect("resume" not in ended.err and not os.path.exists(sweep.part), ended.err)
+    expect(compare(sweep, sweep.file)["counts"] == counts, "results were written over")
+    os.unlink(sweep.file)
+    ab(sweep, other).expect_status(2)
+    expect(not os.path.exists(sweep.file) and not os.path.exists(sweep.part), "a file without a result")
 
 
 def failing_on_one_side(sweep):
