@@ -206,7 +206,7 @@ static int check_environment_b(const struct sweep *s, const struct ts_run *run, 
         const char *entry = cJSON_IsString(item) ? item->valuestring : "";
         size_t length = strlen(entry);
         same = same && strncmp(entry, b->assigned[i], length) == 0 &&
-               (b->assigned[i][length] == '\0' || !strchr(entry, '='));
+               b->assigned[i][length] == (strchr(entry, '=') ? '\0' : '=');
         ts_text_printf(&was, " %s", entry);
         i++;
     }

@@ -191,6 +191,10 @@ def resumed_with_what_it_needs(sweep):
     ended = sweep.run(*resume, "--env-b", "FAKE=3", output=False, spec=None, verb="ab").expect_status(2)
     expect("FAKE=2" in ended.err and "FAKE=3" in ended.err, ended.err)
     sweep.run(*resume, "--env-b", "FAKE=2", output=False, spec=None, verb="ab").expect_status(0)
+    # A file without values knows the names all the same.
+    ab(sweep, *ONE_CASE, "--visits", "2", "--samples", "1", "--anonymous", "--env-b", "FAKE=2").expect_status(0)
+    for variable, status in (("FAKES=2", 2), ("FAK=2", 2), ("FAKE=2", 0)):
+        sweep.run(*resume, "--env-b", variable, output=False, verb="ab").expect_status(status)
 
 
 def resumed_from_damaged_options(sweep):
