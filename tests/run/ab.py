@@ -209,6 +209,24 @@ def resumed_from_damaged_options(sweep):
         expect(f"{sweep.file}: options.specs: expected one SPEC or two, got none" in ended.err, ended.err)
 
 
+def the_longest_batches(sweep):
+    """A pair that takes for ever is the only one of its process, also where its time passes 64 bits."""
+    ab(sweep, *ONE_CASE, "--visits", "2", SPEC).expect_status(0)
+    with open(sweep.file, encoding="utf-8") as file:
+        document = json.load(file)
+    (run,) = document["runs"]
+    run["interrupted"] = True
+    before = {row_name(row) + row["side"]: len(row["time"]["visits"]) for row in run["rows"]}
+    for row in run["rows"]:
+        row["time"]["batch"] = 1 << 53
+    with open(sweep.file, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    sweep.run("--resume", sweep.file, "--visits", "5", output=False, spec=None, verb="ab").expect_status(0)
+    for row in sweep.rows():
+        workers = row["time"]["workers"][before[row_name(row) + row["side"]]:]
+        expect(workers and len(set(workers)) == len(workers), f"{row_name(row)}: pairs share a process: {workers}")
+
+
 def taken_back_in_pairs(sweep):
     """What the sentinel does not believe is made again, whole pairs of it."""
     ab(sweep, *ONE_CASE, SPEC, worker=("--disturbed", "--delay-time", "2")).expect_status(0)
@@ -255,9 +273,9 @@ def wrong_usage(sweep):
 
 
 TESTS = (both_sides_in_pairs, visits_stand_side_by_side, one_slower_under_drift, two_specs, failing_on_one_side,
-         workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs, resumed_from_damaged_options,
-         taken_back_in_pairs,
-         rows_and_digests, cold_on_both_sides, to_stdout, wrong_usage)
+         workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs,
+         resumed_from_damaged_options, the_longest_batches, taken_back_in_pairs, rows_and_digests, cold_on_both_sides, to_stdout,
+         wrong_usage)
 
 
 if __name__ == "__main__":
