@@ -216,6 +216,9 @@ static void add_space_options(const struct work *w, const struct ts_export_row *
 {
     if (w->results.run_count > 1)
         ts_text_printf(out, " --run %s", row->run->id);
+    const char *side = ts_run_side_words(row->run);
+    if (side) /* both have the run's id */
+        ts_text_printf(out, " -d \"%s\"", side);
     ts_text_printf(out, " --benchmark %s", row->row->benchmark);
     add_options(&row->row->problem, "-s", out);
     if (row->row->size.count > 0) {
@@ -270,7 +273,9 @@ static int write_rows(const struct work *w, const struct ts_export_row *rows, si
     struct ts_text text = {0};
     for (size_t i = 1; i < count && !chosen.several_devices; i++)
         chosen.several_devices = strcmp(rows[i].run->device.name, rows[0].run->device.name) != 0;
-    int result = w->o->format->write(&chosen, &text, err);
+    int result = ts_file_spare(path, w->o->files, w->o->file_count, err);
+    if (result == 0)
+        result = w->o->format->write(&chosen, &text, err);
     if (result == 0)
         result = ts_file_put(path, text.text, text.length, err);
     ts_text_free(&text);

@@ -29,9 +29,8 @@ static const struct fate fates[TS_STATUS_COUNT] = {
 
 static void add_ms(cJSON *parent, const char *key, double ns)
 {
-    int64_t whole = (int64_t)llround(ns);
-    char *text =
-        ts_printf("%lld.%06lld", (long long)(whole / 1000000), (long long)(whole % 1000000));
+    double whole = round(ns), below = fmod(whole, 1e6); /* all of a batch may pass int64 */
+    char *text = ts_printf("%.0f.%06.0f", (whole - below) / 1e6, below);
     cJSON *raw = cJSON_CreateRaw(text);
     if (!raw)
         ts_no_memory();

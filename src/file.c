@@ -194,6 +194,17 @@ int ts_file_put(const char *path, const char *bytes, size_t length, struct ts_er
     return 0;
 }
 
+int ts_file_spare(const char *path, char *const *inputs, size_t count, struct ts_err *err)
+{
+    struct stat out, in;
+    for (size_t i = 0; i < count && stat(path, &out) == 0; i++)
+        if (S_ISREG(out.st_mode) && stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev &&
+            in.st_ino == out.st_ino)
+            return ts_err_set(err, TS_EXIT_USAGE,
+                              "%s: is one of the files that are read; write to another one", path);
+    return 0;
+}
+
 /* ---- folders and paths ---- */
 
 /* 0, or the system's reason why there is no such folder now. */

@@ -17,6 +17,10 @@ int ts_file_write(const char *path, const char *bytes, size_t length, struct ts_
 /* The same, but "-" is standard output, flushed: exit status 4 when it cannot be written. */
 int ts_file_put(const char *path, const char *bytes, size_t length, struct ts_err *err);
 
+/* A file that is read must not be written over: exit status 2 when path is one of the inputs, by
+ * whatever name. A device or a pipe loses nothing. */
+int ts_file_spare(const char *path, char *const *inputs, size_t count, struct ts_err *err);
+
 /* All bytes into an open file; 0, or the system's error number. */
 int ts_file_write_fd(int fd, const char *bytes, size_t length);
 

@@ -328,7 +328,7 @@ int ts_store_read_header(struct ts_run *run, const struct ts_place *at, const cJ
     ts_clock_from_json(&run->clock, ts_json_get(object, "clock"));
     ts_peaks_from_json(&run->peaks, ts_json_get(object, "peaks"));
     run->excluded = ts_json_int(ts_json_get(object, "counts"), "excluded", 0);
-    return 0;
+    return ts_store_check_sides(run, at, err);
 }
 
 static int read_rows(struct ts_run *run, const struct ts_place *at, const cJSON *object,
@@ -392,19 +392,14 @@ static int read_runs(struct ts_results *results, const struct ts_place *root, co
     return 0;
 }
 
-int ts_results_load(struct ts_results *results, const char *path, struct ts_err *err)
+int ts_results_read(struct ts_results *results, const char *path, const cJSON *document,
+                    struct ts_err *err)
 {
     struct ts_results loaded = {0};
     const struct ts_place root = ts_place_root(path), schema = ts_place_key(&root, "schema");
-    cJSON *document = ts_json_load(path, err);
-    int result = -1;
-    if (!document)
-        return -1;
-    if (ts_place_object(&root, document, err) == 0 &&
-        ts_store_check_schema(&schema, ts_json_get(document, "schema"), RESULTS_SCHEMA, err) == 0)
-        result = read_runs(&loaded, &root, document, err);
-    cJSON_Delete(document);
-    if (result != 0) {
+    if (ts_place_object(&root, document, err) != 0 ||
+        ts_store_check_schema(&schema, ts_json_get(document, "schema"), RESULTS_SCHEMA, err) != 0 ||
+        read_runs(&loaded, &root, document, err) != 0) {
         ts_results_free(&loaded);
         return -1;
     }
@@ -412,4 +407,14 @@ int ts_results_load(struct ts_results *results, const char *path, struct ts_err 
         *ts_results_add(results) = loaded.runs[i];
     free(loaded.runs);
     return 0;
+}
+
+int ts_results_load(struct ts_results *results, const char *path, struct ts_err *err)
+{
+    cJSON *document = ts_json_load(path, err);
+    if (!document)
+        return -1;
+    int result = ts_results_read(results, path, document, err);
+    cJSON_Delete(document);
+    return result;
 }

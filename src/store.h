@@ -61,6 +61,9 @@ struct ts_run *ts_results_add(struct ts_results *results);
 /* A results document. Exit status 2 naming file and place (`FILE: runs[0].rows[3].status: ...`);
  * another or a newer schema is named. */
 int ts_results_load(struct ts_results *results, const char *path, struct ts_err *err);
+/* The same of a document in hand, whose name is path. */
+int ts_results_read(struct ts_results *results, const char *path, const cJSON *document,
+                    struct ts_err *err);
 /* The document with verdicts and counts computed. Rows still pending are written as skipped, reason
  * "budget", when the run ended regularly, and left out when it was interrupted. Rows that are
  * proven but were never timed become skipped, too, when the run ended regularly, and stay "ok" with
@@ -83,6 +86,8 @@ bool ts_run_has_sides(const struct ts_run *run);
 int ts_run_split(struct ts_run *run, struct ts_run half[2], struct ts_err *err);
 /* Every run of two sides becomes two runs, its devices named "..., side a" and "..., side b". */
 int ts_results_split(struct ts_results *results, struct ts_err *err);
+/* "side a": what ts_results_split put behind the device's name; NULL: nothing. */
+const char *ts_run_side_words(const struct ts_run *half);
 
 struct ts_journal; /* opaque: an open FILE.part */
 

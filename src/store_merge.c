@@ -12,14 +12,19 @@ struct merge {
     struct ts_text *notes;
 };
 
-/* Whatever damage a reader of results would find is found now. */
+/* Whatever damage a reader of results would find is found now. Read once: it may be a pipe. */
 static cJSON *load(const char *path, struct ts_err *err)
 {
     struct ts_results results = {0};
-    if (ts_results_load(&results, path, err) != 0)
+    cJSON *document = ts_json_load(path, err);
+    if (!document)
         return NULL;
+    if (ts_results_read(&results, path, document, err) != 0) {
+        cJSON_Delete(document);
+        return NULL;
+    }
     ts_results_free(&results);
-    return ts_json_load(path, err);
+    return document;
 }
 
 static bool is_same(const cJSON *a, const cJSON *b)

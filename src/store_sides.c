@@ -18,25 +18,41 @@ static const cJSON *side_of(const struct ts_run *run, enum ts_ab side)
     return ts_json_get(run->sides, ts_ab_name(side));
 }
 
-/* The run's header as one of this side alone would have it. */
-static int split_header(const struct ts_run *run, enum ts_ab side, struct ts_run *half,
-                        struct ts_err *err)
+/* The run's header as one of this side alone would have it. at: of the run's sides. */
+static int split_header(const struct ts_run *run, enum ts_ab side, const struct ts_place *at,
+                        struct ts_run *half, struct ts_err *err)
 {
-    const struct ts_place root = ts_place_root(run->id), at = ts_place_key(&root, "sides");
+    static const struct ts_field fields[] = {{"measured", TS_FIELD_OBJECT, 0, 0}};
+    const struct ts_place place = ts_place_key(at, ts_ab_name(side)),
+                          below = ts_place_key(&place, "measured");
     const cJSON *item, *own = side_of(run, side), *measured = ts_json_get(own, "measured");
+    if (own && ts_place_fields(&place, own, fields, TS_COUNT(fields), err) != 0)
+        return -1;
     cJSON *header = ts_store_header_to_json(run, true);
     cJSON_DeleteItemFromObjectCaseSensitive(header, "sides");
-    if (cJSON_IsObject(own))
+    if (own)
         ts_json_add_item(header, "sides", cJSON_Duplicate(own, true));
     cJSON_ArrayForEach(item, measured)
     {
         cJSON_DeleteItemFromObjectCaseSensitive(header, item->string);
         ts_json_add_item(header, item->string, cJSON_Duplicate(item, true));
     }
-    int result = ts_store_read_header(half, &at, header, err);
+    int result = ts_store_read_header(half, &below, header, err);
     cJSON_Delete(header);
     for (size_t i = 0; i < run->sentinel.count; i++)
         ts_sentinel_keep(&half->sentinel, &run->sentinel.points[i]);
+    return result;
+}
+
+int ts_store_check_sides(const struct ts_run *run, const struct ts_place *at, struct ts_err *err)
+{
+    const struct ts_place place = ts_place_key(at, "sides");
+    int result = 0;
+    for (int i = 0; i < 2 && result == 0 && run->sides; i++) {
+        struct ts_run half = {0};
+        result = split_header(run, i == 0 ? TS_AB_A : TS_AB_B, &place, &half, err);
+        ts_run_free(&half);
+    }
     return result;
 }
 
@@ -61,10 +77,11 @@ static void move_rows(struct ts_run *run, enum ts_ab side, const char *benchmark
 
 int ts_run_split(struct ts_run *run, struct ts_run half[2], struct ts_err *err)
 {
+    const struct ts_place root = ts_place_root(run->id), at = ts_place_key(&root, "sides");
     int result = 0;
     memset(half, 0, 2 * sizeof(*half));
     for (int i = 0; i < 2 && result == 0; i++)
-        result = split_header(run, i == 0 ? TS_AB_A : TS_AB_B, &half[i], err);
+        result = split_header(run, i == 0 ? TS_AB_A : TS_AB_B, &at, &half[i], err);
     if (result == 0) {
         const char *benchmark = NULL;
         move_rows(run, TS_AB_A, NULL, &half[0]);
@@ -77,6 +94,13 @@ int ts_run_split(struct ts_run *run, struct ts_run half[2], struct ts_err *err)
     }
     ts_run_free(run);
     return result;
+}
+
+const char *ts_run_side_words(const struct ts_run *half)
+{
+    const char *comma = strrchr(half->device.name, ',');
+    bool is = comma && (strcmp(comma, ", side a") == 0 || strcmp(comma, ", side b") == 0);
+    return is ? comma + 2 : NULL;
 }
 
 static void name_side(struct ts_run *half, enum ts_ab side)

@@ -162,6 +162,9 @@ static int load_sides(struct sweep *s, struct ts_err *err)
 {
     const struct ts_sweep_options *o = s->options;
 
+    if (o->spec_count == 0) /* the command line has one, a file that was resumed need not */
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "%s: options.specs: expected one SPEC or two, got none", o->resume);
     s->specs = ts_alloc(2, sizeof(*s->specs));
     for (size_t i = 0; i < 2; i++) {
         char **name = &o->specs[i < o->spec_count ? i : 0];
@@ -203,7 +206,7 @@ static int check_environment_b(const struct sweep *s, const struct ts_run *run, 
         const char *entry = cJSON_IsString(item) ? item->valuestring : "";
         size_t length = strlen(entry);
         same = same && strncmp(entry, b->assigned[i], length) == 0 &&
-               (b->assigned[i][length] == '\0' || !strchr(entry, '='));
+               b->assigned[i][length] == (strchr(entry, '=') ? '\0' : '=');
         ts_text_printf(&was, " %s", entry);
         i++;
     }
@@ -300,7 +303,7 @@ static int sweep_devices(struct sweep *s, bool from_part, struct ts_err *err)
         if (!s->keeps_results)
             print_results(s);
         result = ts_sweep_save(s, err);
-    } else if (s->run && s->run->row_count > 0) {
+    } else if (s->run && ts_sweep_has_told(s)) {
         ts_sweep_keep(s);
     }
 out:
@@ -308,19 +311,10 @@ out:
     return result;
 }
 
-static bool has_rows(const struct ts_results *results)
-{
-    for (size_t i = 0; i < results->run_count; i++) {
-        if (results->runs[i].row_count > 0)
-            return true;
-    }
-    return false;
-}
-
 /* results: gets what was measured; NULL: not wanted. */
 static void free_sweep(struct sweep *s, struct ts_results *results)
 {
-    ts_journal_close(s->journal, !has_rows(&s->results)); /* an empty journal is litter */
+    ts_journal_close(s->journal, !ts_sweep_has_told(s)); /* an empty journal is litter */
     for (size_t i = 0; i < s->spec_count; i++)
         ts_spec_free(s->specs[i]);
     free(s->specs);

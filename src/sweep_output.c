@@ -147,6 +147,17 @@ static int open_journal(struct sweep *s, bool from_part, struct ts_err *err)
     return 0;
 }
 
+bool ts_sweep_has_told(const struct sweep *s)
+{
+    for (size_t r = 0; r < s->results.run_count; r++) {
+        const struct ts_run *run = &s->results.runs[r];
+        for (size_t i = 0; i < run->row_count; i++)
+            if (run->rows[i].status != TS_PENDING)
+                return true;
+    }
+    return false;
+}
+
 /* The document to another folder than where it should go; false: there neither. */
 static bool save_in(struct sweep *s, const char *folder)
 {
@@ -192,14 +203,11 @@ void ts_sweep_keep(struct sweep *s)
 int ts_sweep_save(struct sweep *s, struct ts_err *err)
 {
     bool interrupted = ts_signal_pending() != 0;
-    size_t rows = 0;
 
     fflush(stdout); /* what was printed stands before what is said now */
     for (size_t i = 0; i < s->results.run_count; i++)
         interrupted |= s->results.runs[i].interrupted;
-    for (size_t i = 0; i < s->results.run_count; i++)
-        rows += s->results.runs[i].row_count;
-    if (interrupted && rows == 0 && ts_file_exists(s->output)) {
+    if (interrupted && !ts_sweep_has_told(s) && ts_file_exists(s->output)) {
         /* Nothing was measured: what the file holds is worth more. */
         ts_say("interrupted before anything was measured; %s is as it was", s->output);
         return 0;

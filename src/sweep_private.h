@@ -110,6 +110,8 @@ bool ts_sweep_writes_to_stdout(const struct sweep *s);
 /* Writes the document; keeps the journal where something is left to do. On failure says where what
  * was measured is. */
 int ts_sweep_save(struct sweep *s, struct ts_err *err);
+/* Is anything known of any row? A plan alone is not worth a file. */
+bool ts_sweep_has_told(const struct sweep *s);
 /* Stopped by a failure: what was measured is kept and its place told. A results file that was there
  * stays as it was. */
 void ts_sweep_keep(struct sweep *s);

@@ -112,16 +112,18 @@ static int visit_once(struct timing *t, size_t *live, size_t count, struct visit
 #define PAIRS_A_TURN 5
 #define TURN_NS (SECOND_NS / 10)
 
-/* Time that the samples of the row's last visit took. */
-static int64_t last_visit_ns(const struct ts_row *row)
+/* Time that the samples of the row's last visit took; a batch that a file told may be of any
+ * length.
+ */
+static double last_visit_ns(const struct ts_row *row)
 {
-    int64_t sum = 0;
+    double sum = 0.0;
 
     if (row->time.visit_count == 0)
         return 0;
     const struct ts_visit *visit = &row->time.visits[row->time.visit_count - 1];
     for (size_t i = 0; i < visit->count; i++)
-        sum += visit->sample_ns[i] * row->time.batch;
+        sum += (double)visit->sample_ns[i] * (double)row->time.batch;
     return sum;
 }
 
@@ -130,15 +132,15 @@ static int visit_entry(struct timing *t, const struct entry *entry, struct visit
 {
     const struct ts_row *rows = t->s->run->rows;
     size_t live[2], count;
-    int64_t spent_ns = 0, pair_ns = 0;
+    double spent_ns = 0.0, pair_ns = 0.0;
     int result = 0;
 
     for (int pair = 0; pair < PAIRS_A_TURN && result == 0 && !is_over(t); pair++) {
         count = ts_sweep_live_rows(t->s, entry, live);
-        if (pair > 0 && (count < 2 || spent_ns + pair_ns > TURN_NS))
+        if (pair > 0 && (count < 2 || spent_ns + pair_ns > (double)TURN_NS))
             break;
         result = visit_once(t, live, count, as, rng, err);
-        pair_ns = count == 2 ? last_visit_ns(&rows[live[0]]) + last_visit_ns(&rows[live[1]]) : 0;
+        pair_ns = count == 2 ? last_visit_ns(&rows[live[0]]) + last_visit_ns(&rows[live[1]]) : 0.0;
         spent_ns += pair_ns;
     }
     return result;

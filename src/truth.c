@@ -484,15 +484,23 @@ void ts_truth_learn(struct ts_want *want, struct ts_digest128 digest, double tol
 
 /* ---- expected, by a variant ---- */
 
-static char *stored_key(const struct ts_code *code, const struct ts_inputs *inputs, int64_t steps)
+/* The size by its name, because it may reach the kernel by its geometry alone. */
+static char *stored_key(const struct ts_code *code, const struct ts_values *size,
+                        const struct ts_inputs *inputs, int64_t steps)
 {
-    return ts_printf("%s|%s|%" PRId64 "|%s", code->source, code->options, steps, inputs->key);
+    struct ts_text key = {0};
+
+    ts_text_printf(&key, "%s|%s|%" PRId64 "|", code->source, code->options, steps);
+    ts_values_print(size, "", ",", &key);
+    ts_text_printf(&key, "|%s", inputs->key);
+    return key.text;
 }
 
 const struct ts_expected *ts_truth_stored(struct ts_truth *truth, const struct ts_code *code,
+                                          const struct ts_values *size,
                                           const struct ts_inputs *inputs, int64_t steps)
 {
-    char *key = stored_key(code, inputs, steps);
+    char *key = stored_key(code, size, inputs, steps);
     struct entry *entry = find(truth, ENTRY_EXPECTED, key);
 
     free(key);
@@ -500,11 +508,12 @@ const struct ts_expected *ts_truth_stored(struct ts_truth *truth, const struct t
 }
 
 const struct ts_expected *ts_truth_store(struct ts_truth *truth, const struct ts_code *code,
+                                         const struct ts_values *size,
                                          const struct ts_inputs *inputs, int64_t steps,
                                          const size_t *args, void **arrays, const int64_t *bytes,
                                          size_t count)
 {
-    struct entry *entry = add(truth, ENTRY_EXPECTED, stored_key(code, inputs, steps));
+    struct entry *entry = add(truth, ENTRY_EXPECTED, stored_key(code, size, inputs, steps));
 
     entry->expected.wants = ts_alloc(count, sizeof(*entry->expected.wants));
     entry->expected.count = count;

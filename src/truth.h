@@ -86,11 +86,13 @@ void ts_truth_learn(struct ts_want *want, struct ts_digest128 digest, double tol
                     const struct ts_proof *proof);
 
 /* The same by a variant: what was stored for this key, or NULL (no fault) when it has not been
- * computed. */
+ * computed. size: of the instance. */
 const struct ts_expected *ts_truth_stored(struct ts_truth *truth, const struct ts_code *code,
+                                          const struct ts_values *size,
                                           const struct ts_inputs *inputs, int64_t steps);
 /* Stores it: arrays[i] (taken) is the output of argument args[i]. */
 const struct ts_expected *ts_truth_store(struct ts_truth *truth, const struct ts_code *code,
+                                         const struct ts_values *size,
                                          const struct ts_inputs *inputs, int64_t steps,
                                          const size_t *args, void **arrays, const int64_t *bytes,
                                          size_t count);

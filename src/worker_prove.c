@@ -367,7 +367,7 @@ static const struct ts_expected *run_reference(struct proof *p)
     if (rig && launch_reference(p, rig, reference, inputs) == 0 &&
         gather_outputs(p, rig, reference, &to) == 0)
         expected =
-            ts_truth_store(p->worker->truth, &job->reference_code, p->inputs,
+            ts_truth_store(p->worker->truth, &job->reference_code, &p->instance->size, p->inputs,
                            p->pass * p->instance->steps, to.args, to.arrays, to.bytes, to.count);
     for (size_t i = 0; i < to.count && !expected; i++)
         free(to.arrays[i]);
@@ -388,8 +388,8 @@ static const struct ts_expected *expect(struct proof *p)
         expected = ts_truth_expected(p->worker->truth, job->reference, p->instance, p->inputs,
                                      p->pass, p->plan->whole, job->seed, fault_of(p));
     } else if (job->reference_code.source) {
-        expected = ts_truth_stored(p->worker->truth, &job->reference_code, p->inputs,
-                                   p->pass * p->instance->steps);
+        expected = ts_truth_stored(p->worker->truth, &job->reference_code, &p->instance->size,
+                                   p->inputs, p->pass * p->instance->steps);
         if (!expected)
             expected = run_reference(p);
     }

@@ -65,6 +65,8 @@ static int export(const struct export_options *o, const struct ts_cli_args *args
         free(names);
         return -1;
     }
+    if (!o->output[0])
+        return ts_err_set(err, TS_EXIT_USAGE, "export: -o: expected the name of a file, got \"\"");
     const struct ts_export_options chosen = {
         .files = args->items,
         .file_count = args->count,

@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct merge_options {
     const char *output;
@@ -31,24 +30,13 @@ static const struct ts_cli cli = {
     .arg_name = "RESULTS file",
 };
 
-static int check_output(const char *output, const struct ts_cli_args *args, struct ts_err *err)
-{
-    struct stat out, in;
-    if (!output || !output[0])
-        return ts_err_set(err, TS_EXIT_USAGE, "merge: option --output FILE is needed");
-    for (size_t i = 0; i < args->count && stat(output, &out) == 0; i++)
-        if (S_ISREG(out.st_mode) && stat(args->items[i], &in) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino)
-            return ts_err_set(err, TS_EXIT_USAGE,
-                              "merge: %s is one of the files to merge; write to another one",
-                              output);
-    return 0;
-}
-
 static int merge(const char *output, const struct ts_cli_args *args, struct ts_err *err)
 {
     struct ts_text document = {0}, notes = {0};
-    int result = check_output(output, args, err);
+    int result = 0;
+    if (!output || !output[0])
+        return ts_err_set(err, TS_EXIT_USAGE, "merge: option --output FILE is needed");
+    result = ts_file_spare(output, args->items, args->count, err);
     if (result == 0)
         result = ts_results_merge(args->items, args->count, &document, &notes, err);
     if (result == 0)

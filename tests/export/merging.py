@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import subprocess
 
 import results
 from harness import SRC, expect, load_results
@@ -70,8 +71,22 @@ def inputs_are_not_overwritten(place):
     os.symlink("a.json", place.path("soft.json"))
     for output in ("a.json", "./a.json", "link.json", "soft.json"):
         ended = merge(place, "a.json", other, "-o", output, status=2)
-        expect(f"{output} is one of the files to merge" in ended.err, ended.err)
+        expect(f"{output}: is one of the files that are read" in ended.err, ended.err)
         expect(content(path) == before, f"{output}: overwritten")
+
+
+def pipes_are_read(place):
+    """What comes by a pipe can be read once: `merge <(ssh HOST cat a.json) b.json -o both.json`."""
+    path, other = place.night("a.json", "--seed", "1"), place.night("b.json", "--seed", "2")
+    merge(place, path, other, "-o", "both.json")
+    os.mkfifo(place.path("pipe"))
+    writer = subprocess.Popen(["/bin/sh", "-c", "cat a.json >pipe"], cwd=place.folder)
+    try:
+        merge(place, "pipe", other, "-o", "piped.json")
+        expect(content(place.path("piped.json")) == content(place.path("both.json")), "something was lost")
+    finally:
+        writer.kill()
+        writer.wait()
 
 
 def damaged_files(place):
@@ -88,4 +103,4 @@ def damaged_files(place):
 
 TESTS = {test.__name__: test for test in (
     runs_stay_as_they_are, what_is_not_known_stays, a_run_twice_is_kept_once, one_run_with_two_contents,
-    inputs_are_not_overwritten, damaged_files)}
+    inputs_are_not_overwritten, pipes_are_read, damaged_files)}

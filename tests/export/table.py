@@ -4,6 +4,7 @@ import collections
 import csv
 import io
 import json
+import os
 
 import results
 from harness import expect, load_results
@@ -104,4 +105,26 @@ def sides_are_two_devices(place):
     expect(names == {f"{run['device']['name']}, side {side}": half for side in "ab"}, f"{names}")
 
 
-TESTS = {test.__name__: test for test in (every_fact, real_run, texts_are_data, options_choose, sides_are_two_devices)}
+def results_are_not_overwritten(place):
+    """A slip of -o costs no results, neither in a folder."""
+    path = place.night("night.json")
+    with open(path, "rb") as file:
+        before = file.read()
+    os.symlink("night.json", place.path("soft.csv"))
+    os.mkdir(place.path("spaces"))
+    form = ("--format", "t4", "--benchmark", "laplacian")
+    place.run("export", path, *form, "-o", "spaces/").expect_status(0)
+    for name in os.listdir(place.path("spaces")):
+        os.unlink(place.path(f"spaces/{name}"))
+        os.link(path, place.path(f"spaces/{name}"))
+    for words in (("--format", "csv", "-o", "night.json"), ("--format", "csv", "-o", "./soft.csv"), (*form, "-o", "spaces")):
+        ended = place.run("export", path, *words).expect_status(2)
+        expect("is one of the files that are read" in ended.err, ended.err)
+        with open(path, "rb") as file:
+            expect(file.read() == before, f"{words}: overwritten")
+    ended = place.run("export", path, "--format", "csv", "-o", "").expect_status(2)
+    expect("-o: expected the name of a file" in ended.err, ended.err)
+
+
+TESTS = {test.__name__: test for test in (every_fact, real_run, texts_are_data, options_choose, sides_are_two_devices,
+                                             results_are_not_overwritten)}

@@ -4,6 +4,7 @@ schema and as autotuning_methodology reads it. Written from what those programs 
 import datetime
 import json
 import os
+import shlex
 
 import jsonschema
 
@@ -159,6 +160,21 @@ def a_configuration_twice(place):
     expect("twice in one run" in ended.expect_status(2).err, ended.err)
 
 
+def times_beyond_64_bits(place):
+    """The longest that a file can tell: its sum over a batch is still a number."""
+    path, _ = results.night(place)
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file)
+    for row in results.timed(document["runs"][0]["rows"]):
+        row["time"]["batch"] = 1 << 53
+    path = place.write("long.json", document)
+    row = next(row for row in results.timed(results.space(document["runs"][0]["rows"])))
+    want = sum(results.samples(row)) * 2.0**53 / 1e6
+    entries = [entry for entry in parse(export(place, path, "kernel-tuner", *results.SPACE))["cache"].values() if entry["times"]]
+    expect(abs(entries[0]["benchmark_time"] / want - 1) < 1e-12, entries[0])
+    read_t4(export(place, path, "t4", *results.SPACE))
+
+
 def several_spaces_need_a_choice(place):
     path, _ = results.night(place)
     for form in ("kernel-tuner", "t4"):
@@ -170,6 +186,22 @@ def several_spaces_need_a_choice(place):
     place.night("other.json", "--seed", "2")
     ended = place.run("export", path, "other.json", "--format", "t4", *results.SPACE).expect_status(2)
     expect("--run night-1" in ended.err and "--run night-2" in ended.err, ended.err)
+
+
+def sides_need_a_choice(place):
+    """Both sides of `ab` are of one run: the options that are proposed tell them apart."""
+    path, _ = results.night(place)
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file)
+    (run,) = document["runs"]
+    run["rows"] = [dict(row, side=side) for side in "ab" for row in results.space(run["rows"])]
+    path = place.write("ab.json", document)
+    ended = place.run("export", path, "--format", "t4", *results.SPACE).expect_status(2)
+    options = [shlex.split(words) for words in ended.err.strip().splitlines()[1:]]
+    expect(len(options) == 2, ended.err)
+    for words, side in zip(options, "ab"):
+        document = parse(place.run("export", path, "--format", "t4", *words).expect_status(0).out)
+        expect(document["metadata"]["tilesweep"]["device"].endswith(f", side {side}"), document["metadata"])
 
 
 # ---- T4 ----
@@ -218,4 +250,5 @@ def t4_of_a_real_run(place):
 
 TESTS = {test.__name__: test for test in (
     cache_of_every_status, caches_of_a_real_run, a_space_that_was_not_reached, names_that_are_taken, a_configuration_twice,
-    several_spaces_need_a_choice, t4_of_every_status, t4_of_a_real_run)}
+    times_beyond_64_bits,
+    several_spaces_need_a_choice, sides_need_a_choice, t4_of_every_status, t4_of_a_real_run)}

@@ -110,6 +110,12 @@ def two_specs(sweep):
         json.dump(spec, file)
     ended = ab(sweep, other).expect_status(2)
     expect("no configuration in common" in ended.err and other in ended.err, ended.err)
+    # A plan is no result: neither a file, nor a journal that would be in the next one's way.
+    expect("resume" not in ended.err and not os.path.exists(sweep.part), ended.err)
+    expect(compare(sweep, sweep.file)["counts"] == counts, "results were written over")
+    os.unlink(sweep.file)
+    ab(sweep, other).expect_status(2)
+    expect(not os.path.exists(sweep.file) and not os.path.exists(sweep.part), "a file without a result")
 
 
 def failing_on_one_side(sweep):
@@ -185,6 +191,40 @@ def resumed_with_what_it_needs(sweep):
     ended = sweep.run(*resume, "--env-b", "FAKE=3", output=False, spec=None, verb="ab").expect_status(2)
     expect("FAKE=2" in ended.err and "FAKE=3" in ended.err, ended.err)
     sweep.run(*resume, "--env-b", "FAKE=2", output=False, spec=None, verb="ab").expect_status(0)
+    # A file without values knows the names all the same.
+    ab(sweep, *ONE_CASE, "--visits", "2", "--samples", "1", "--anonymous", "--env-b", "FAKE=2").expect_status(0)
+    for variable, status in (("FAKES=2", 2), ("FAK=2", 2), ("FAKE=2", 0)):
+        sweep.run(*resume, "--env-b", variable, output=False, verb="ab").expect_status(status)
+
+
+def resumed_from_damaged_options(sweep):
+    ab(sweep, *ONE_CASE, "--visits", "2", "--samples", "1", "--options-b", "-DB").expect_status(0)
+    with open(sweep.file, encoding="utf-8") as file:
+        document = json.load(file)
+    for specs in ([], [7]):
+        document["runs"][0]["options"]["specs"] = specs
+        with open(sweep.file, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        ended = sweep.run("--resume", sweep.file, output=False, spec=None, verb="ab").expect_status(2)
+        expect(f"{sweep.file}: options.specs: expected one SPEC or two, got none" in ended.err, ended.err)
+
+
+def the_longest_batches(sweep):
+    """A pair that takes for ever is the only one of its process, also where its time passes 64 bits."""
+    ab(sweep, *ONE_CASE, "--visits", "2", SPEC).expect_status(0)
+    with open(sweep.file, encoding="utf-8") as file:
+        document = json.load(file)
+    (run,) = document["runs"]
+    run["interrupted"] = True
+    before = {row_name(row) + row["side"]: len(row["time"]["visits"]) for row in run["rows"]}
+    for row in run["rows"]:
+        row["time"]["batch"] = 1 << 53
+    with open(sweep.file, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    sweep.run("--resume", sweep.file, "--visits", "5", output=False, spec=None, verb="ab").expect_status(0)
+    for row in sweep.rows():
+        workers = row["time"]["workers"][before[row_name(row) + row["side"]]:]
+        expect(workers and len(set(workers)) == len(workers), f"{row_name(row)}: pairs share a process: {workers}")
 
 
 def taken_back_in_pairs(sweep):
@@ -233,8 +273,9 @@ def wrong_usage(sweep):
 
 
 TESTS = (both_sides_in_pairs, visits_stand_side_by_side, one_slower_under_drift, two_specs, failing_on_one_side,
-         workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs, taken_back_in_pairs,
-         rows_and_digests, cold_on_both_sides, to_stdout, wrong_usage)
+         workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs,
+         resumed_from_damaged_options, the_longest_batches, taken_back_in_pairs, rows_and_digests, cold_on_both_sides, to_stdout,
+         wrong_usage)
 
 
 if __name__ == "__main__":

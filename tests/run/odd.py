@@ -353,7 +353,28 @@ def cold_caches(sweep):
         expect("leave out --cache" in ended.err, ended.err)
 
 
-TESTS = (stopped_before_the_device_answers, one_device_listed_twice, damaged_devices_are_listed, a_busy_device_is_listed_without_a_clock, devices_that_do_not_exist,
+def stopped_before_anything_is_known(sweep):
+    """A plan alone is not written over results; without a file it is what --resume goes on with."""
+    sweep.run("--quick").expect_status(0)
+    with open(sweep.file, "rb") as file:
+        before = file.read()
+    for there in (True, False):
+        sweep.forget()
+        if not there:
+            os.unlink(sweep.file)
+        child = sweep.start("--quick", worker=("--delay-prove", "20000"))
+        wait_until(lambda: sweep.jobs("prove", "start"), SLOW_S, "a proof")
+        child.send_signal(signal.SIGINT)
+        expect(child.wait(SLOW_S) == 130, f"exit status {child.returncode}")
+        if there:
+            with open(sweep.file, "rb") as file:
+                expect(file.read() == before, "the results were written over")
+            expect(not os.path.exists(sweep.part), "a journal is in the next run's way")
+    sweep.resume().expect_status(0)
+    expect(all(row["status"] == "ok" for row in sweep.rows()), "rows")
+
+
+TESTS = (stopped_before_the_device_answers, stopped_before_anything_is_known, one_device_listed_twice, damaged_devices_are_listed, a_busy_device_is_listed_without_a_clock, devices_that_do_not_exist,
          names_do_not_steer_the_terminal, a_worker_without_host, a_device_without_doubles, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,

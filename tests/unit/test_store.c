@@ -536,6 +536,37 @@ static void journal_is_read_back(void **state)
 }
 
 /* Cut anywhere, the journal reads as its whole lines, and goes on from there. */
+static void sides_that_are_damaged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *told;
+    } damages[] = {
+        {"b", "7", "runs[0].sides.b: expected an object, got 7"},
+        {"measured", "[1]", "runs[0].sides.b.measured: expected an object, got a list"},
+        {"device", "7", "runs[0].sides.b.measured.device: expected an object, got 7"},
+        {"id", "[]", "runs[0].sides.b.measured.id: expected a text, got an empty list"},
+    };
+    for (size_t i = 0; i < TS_COUNT(damages); i++) {
+        struct ts_results results = {0};
+        struct ts_err err = {0};
+        struct ts_run *run = ts_results_add(&results);
+        fill_sides(run, "one");
+        cJSON *b = cJSON_GetObjectItemCaseSensitive(run->sides, "b"), *of = b;
+        if (i == 0)
+            of = run->sides;
+        else if (i > 1)
+            of = cJSON_GetObjectItemCaseSensitive(b, "measured");
+        cJSON_DeleteItemFromObjectCaseSensitive(of, damages[i].key);
+        ts_json_add_item(of, damages[i].key, cJSON_Parse(damages[i].value));
+        assert_int_equal(ts_results_save(&results, file, &err), 0);
+        ts_results_free(&results);
+        assert_int_equal(ts_results_load(&results, file, &err), -1);
+        assert_int_equal(err.exit_status, TS_EXIT_USAGE);
+        assert_non_null(strstr(err.text, damages[i].told));
+    }
+}
+
 static void journal_of_two_sides(void **state)
 {
     (void)state;
@@ -810,6 +841,7 @@ int main(void)
         cmocka_unit_test(a_header_of_other_types_is_refused),
         cmocka_unit_test(cannot_save),
         cmocka_unit_test(sides_are_kept_apart),
+        cmocka_unit_test(sides_that_are_damaged),
         cmocka_unit_test(journal_of_two_sides),
         cmocka_unit_test(journal_is_read_back),
         cmocka_unit_test(journal_torn_anywhere),

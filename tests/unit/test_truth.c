@@ -74,10 +74,35 @@ static void test_known(void **state)
     free(want.known);
 }
 
+/* A reference variant may know its size by its geometry alone: with equal arguments, what it wrote
+ * at one size is not what it writes at another. */
+static void test_stored_of_a_size(void **state)
+{
+    (void)state;
+    static char w[] = "W", source[] = "xxh3:0", options[] = "";
+    struct ts_value eight = {.name = w, .number = 8}, four = {.name = w, .number = 4};
+    const struct ts_values sizes[] = {{.items = &eight, .count = 1}, {.items = &four, .count = 1}};
+    struct ts_job_arg args[] = {array("src", TS_ARG_IN), array("dst", TS_ARG_OUT)};
+    const struct ts_instance instance = {.args = args, .arg_count = TS_COUNT(args)};
+    const struct ts_code code = {.source = source, .options = options};
+    struct ts_truth *truth = ts_truth_open(NULL, NULL);
+    struct ts_fault fault = {0};
+    const struct ts_inputs *inputs = ts_truth_inputs(truth, &instance, 1, TS_PATTERN_SPEC, &fault);
+    void *written[] = {calloc(4, sizeof(float))};
+    const size_t arg = 1;
+    const int64_t bytes = 4 * sizeof(float);
+
+    ts_truth_store(truth, &code, &sizes[0], inputs, 1, &arg, written, &bytes, 1);
+    assert_non_null(ts_truth_stored(truth, &code, &sizes[0], inputs, 1));
+    assert_null(ts_truth_stored(truth, &code, &sizes[1], inputs, 1));
+    ts_truth_close(truth);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),
+        cmocka_unit_test(test_stored_of_a_size),
         cmocka_unit_test(test_variants_with_other_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
