@@ -169,18 +169,27 @@ static void find_shared(struct ts_judge_group *group, struct shared *shared)
 
 /* ---- a pair's own numbers ---- */
 
+/* By how much the runs of the pair's sides are apart, as a part of its log ratio. */
+static double moved_by(const struct ts_judge_pair *pair, const struct shared *shared)
+{
+    double moved[2] = {0.0, 0.0};
+    for (int s = TS_BASE; s <= TS_NEW; s++)
+        for (size_t c = 0; c < pair->side[s].count; c++)
+            moved[s] += shared->offset[pair->side[s].clusters[c].run] / (double)pair->side[s].count;
+    return moved[TS_NEW] - moved[TS_BASE];
+}
+
 /* The part of a pair's times that is its own: what its runs share is taken out before the spread is
  * looked at, and stays out of the ratio where it is known not to be the code's. */
 static void estimate(struct ts_judge_pair *pair, const struct shared *shared)
 {
-    double own[2] = {0.0, 0.0}, moved[2] = {0.0, 0.0}, squares = 0.0;
+    double own[2] = {0.0, 0.0}, squares = 0.0;
     size_t df = 0;
     for (int s = TS_BASE; s <= TS_NEW; s++) {
         const struct ts_judge_side *side = &pair->side[s];
         for (size_t c = 0; c < side->count; c++) {
             double offset = shared->offset[side->clusters[c].run];
             own[s] += (side->clusters[c].log_ns - offset) / (double)side->count;
-            moved[s] += offset / (double)side->count;
         }
         for (size_t c = 0; c < side->count; c++) {
             double offset = shared->offset[side->clusters[c].run];
@@ -191,7 +200,7 @@ static void estimate(struct ts_judge_pair *pair, const struct shared *shared)
     }
     pair->log_ratio = own[TS_NEW] - own[TS_BASE];
     if (!shared->is_machine)
-        pair->log_ratio += moved[TS_NEW] - moved[TS_BASE];
+        pair->log_ratio += moved_by(pair, shared);
     pair->df = (double)df;
     pair->own_variance = df > 0 ? fmax(squares / (double)df, pair->least_variance) : NAN;
 }
@@ -315,6 +324,14 @@ static void read_control(struct ts_judge_group *group, struct shared *shared)
     free(surprises);
 }
 
+/* What cannot be trusted is not taken out: the ratios are those of the times. */
+static void put_back(struct ts_judge_group *group, const struct shared *shared)
+{
+    for (size_t i = 0; i < group->count; i++)
+        group->pairs[i].log_ratio += moved_by(&group->pairs[i], shared);
+    group->shift_taken_out = false;
+}
+
 /* The row's own noise and the shared one together, with the degrees of freedom of their sum
  * (Satterthwaite 1946). */
 static void add_shared(struct ts_judge_pair *pair, double scale, const struct shared *shared)
@@ -339,6 +356,8 @@ static void judge_group_numbers(struct ts_judge_group *group)
     for (size_t i = 0; i < group->count; i++)
         moderate(&group->pairs[i], &group->prior, df_of_all);
     read_control(group, &shared);
+    if (group->shift_too_large && group->shift_taken_out)
+        put_back(group, &shared);
     for (size_t i = 0; i < group->count; i++)
         add_shared(&group->pairs[i], group->scale, &shared);
     free(shared.offset);

@@ -152,6 +152,10 @@ static void test_a_shift_too_large_leaves_everything_open(void **state)
         assert_int_equal(m.pairs[i].verdict, TS_INCONCLUSIVE);
         assert_int_equal(m.pairs[i].why, TS_WHY_SHIFT);
     }
+    /* Nothing was taken out: what is told is the ratio of the times. */
+    assert_false(m.group.shift_taken_out);
+    assert_true(fabs(m.pairs[30].ratio.mid - 1.2 * 1.5) < 0.02);
+    assert_true(fabs(m.pairs[31].ratio.mid - 1.2) < 0.02);
 }
 
 /* Rows of the same code that differ by more than their clusters do show noise that no interval
