@@ -36,8 +36,11 @@ static int by_badness(const void *a, const void *b)
 /* Inconclusive rows are told where something seems to have changed, else they are only counted. */
 static bool is_listed(const struct ts_compare *compare, const struct ts_compare_row *row)
 {
-    if (row->outcome == TS_OUT_INCONCLUSIVE && !row->fails)
-        return fabs(log(row->judged->ratio.mid)) > log1p(compare->options.threshold);
+    if (row->outcome == TS_OUT_INCONCLUSIVE && !row->fails) {
+        const struct ts_judge_group *group = &compare->devices[row->device].group;
+        double machine = group->shift_too_large && !group->paired ? group->shift : 0.0;
+        return fabs(log(row->judged->ratio.mid) - machine) > log1p(compare->options.threshold);
+    }
     bool told =
         (row->side[TS_BASE] || row->asked[TS_BASE]) && (row->side[TS_NEW] || row->asked[TS_NEW]);
     return row->fails || (told && ts_outcome_kinds[row->outcome].listed);
