@@ -282,26 +282,33 @@ static int write_rows(const struct work *w, const struct ts_export_row *rows, si
     return result;
 }
 
-/* "FOLDER/laplacian-naive-POINTS-5-W-4096-H-4096.json": where two spaces would have the same name,
- * each later one has its number behind it. */
+static bool is_taken(char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* "FOLDER/laplacian-naive-POINTS-5-W-4096-H-4096.json": where a space before it has this name, a
+ * number stands behind it. */
 static char *path_in(const char *folder, const struct work *w, size_t space, char **names)
 {
     const struct ts_row *row = first_of(w, space)->row;
     struct ts_text words = {0};
-    bool taken = false;
     ts_text_printf(&words, "%s-%s-", row->benchmark, row->variant);
     ts_values_print(&row->problem, NULL, "-", &words);
     ts_text_puts(&words, "-");
     ts_values_print(&row->size, NULL, "-", &words);
-    names[space] = ts_path_slug(words.text);
-    for (size_t s = 0; s < space && !taken; s++)
-        taken = strcmp(names[s], names[space]) == 0;
-    char *file = taken ? ts_printf("%s-%zu.json", names[space], space + 1)
-                       : ts_printf("%s.json", names[space]);
-    char *path = ts_path_join(folder, file);
+    char *slug = ts_path_slug(words.text);
+    names[space] = ts_printf("%s.json", slug);
+    for (size_t number = space + 1; is_taken(names, space, names[space]); number++) {
+        free(names[space]);
+        names[space] = ts_printf("%s-%zu.json", slug, number);
+    }
     ts_text_free(&words);
-    free(file);
-    return path;
+    free(slug);
+    return ts_path_join(folder, names[space]);
 }
 
 static int write_space(const struct work *w, size_t space, const char *path, struct ts_err *err)

@@ -188,6 +188,25 @@ def several_spaces_need_a_choice(place):
     expect("--run night-1" in ended.err and "--run night-2" in ended.err, ended.err)
 
 
+def spaces_of_one_name(place):
+    """None is written over another, neither by the number that tells two runs apart."""
+    path, _ = results.night(place)
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file)
+    (run,) = document["runs"]
+    like = results.timed(run["rows"])[0]
+    plain = dict(like, problem={}, size={"N": 1})
+    document["runs"] = [dict(run, rows=[plain]),
+                        dict(run, id="other", rows=[plain, dict(like, problem={"N": "1-2"}, size={})])]
+    place.run("export", place.write("same.json", document), "--format", "t4", "-o", "spaces/").expect_status(0)
+    found = []
+    for name in os.listdir(place.path("spaces")):
+        with open(place.path(f"spaces/{name}"), encoding="utf-8") as file:
+            origin = parse(file.read())["metadata"]["tilesweep"]
+        found.append((origin["run"], str(origin["size"])))
+    expect(len(found) == len(set(found)) == 3, f"{found}")
+
+
 def sides_need_a_choice(place):
     """Both sides of `ab` are of one run: the options that are proposed tell them apart."""
     path, _ = results.night(place)
@@ -251,4 +270,4 @@ def t4_of_a_real_run(place):
 TESTS = {test.__name__: test for test in (
     cache_of_every_status, caches_of_a_real_run, a_space_that_was_not_reached, names_that_are_taken, a_configuration_twice,
     times_beyond_64_bits,
-    several_spaces_need_a_choice, sides_need_a_choice, t4_of_every_status, t4_of_a_real_run)}
+    several_spaces_need_a_choice, spaces_of_one_name, sides_need_a_choice, t4_of_every_status, t4_of_a_real_run)}
