@@ -271,8 +271,10 @@ static void judge(struct ts_compare *compare)
 
 static void count_failures(struct ts_compare *compare)
 {
+    compare->nothing = true;
     for (size_t i = 0; i < compare->row_count; i++) {
         struct ts_compare_row *row = &compare->rows[i];
+        compare->nothing &= row->judged == NULL;
         bool finding =
             row->gated && (ts_outcome_kinds[row->outcome].fail_on & compare->options.fail_on) != 0;
         row->fails = finding && !row->waiver;
@@ -281,7 +283,7 @@ static void count_failures(struct ts_compare *compare)
         compare->waived_count += finding && row->waiver;
     }
     double wanted = compare->options.require_power;
-    compare->blind = wanted > 0.0 && !(compare->evidence <= wanted);
+    compare->blind = compare->nothing || (wanted > 0.0 && !(compare->evidence <= wanted));
 }
 
 int ts_compare_exit_status(const struct ts_compare *compare)

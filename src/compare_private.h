@@ -159,7 +159,8 @@ struct ts_compare {
     size_t gated_count, failing_count, waived_count;
     double found, evidence; /* the weakest case; INFINITY: blind */
     double typical_found;   /* half of the cases are at least as strong; NaN: no case */
-    bool blind;             /* --require-power is not reached */
+    bool nothing;           /* no configuration was timed on both sides */
+    bool blind;             /* that, or --require-power is not reached */
 };
 
 /* compare_pair.c: fills halves, rows, pairs, devices' groups, from runs. */

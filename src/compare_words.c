@@ -347,7 +347,7 @@ void ts_compare_power_words(const struct ts_compare *compare, struct ts_text *ou
         ts_text_printf(out, ", and those of %.1f %% shown to be a change",
                        100.0 * compare->evidence);
     add_weakest(compare, out);
-    if (compare->blind)
+    if (compare->blind && !compare->nothing)
         ts_text_printf(out, "; --require-power %.3g%% is not reached",
                        100.0 * compare->options.require_power);
 }
@@ -373,6 +373,10 @@ static size_t gated_inconclusive(const struct ts_compare *compare)
 
 void ts_compare_end_words(const struct ts_compare *compare, struct ts_text *out)
 {
+    if (compare->nothing && compare->failing_count == 0) {
+        ts_text_puts(out, "FAIL: nothing was compared: no configuration was timed on both sides");
+        return;
+    }
     if (compare->failing_count > 0)
         ts_text_printf(out, "FAIL: %zu finding%s", compare->failing_count,
                        compare->failing_count == 1 ? "" : "s");
