@@ -33,7 +33,8 @@ right = min(right, rightmost + reach); left = max(left, leftmost - reach)
 if (cut) { xlabel = xlabel."\n(longer intervals are cut at the edge)" }
 
 step = max(20, 12 * series)
-names_width = 40 + 8 * min(widest, 60) + (strlen(ylabel) > 0 ? 20 : 0)
+# The names of parameters are capitals, which are wide.
+names_width = 40 + 9 * widest + (strlen(ylabel) > 0 ? 20 : 0)
 width = 560 + names_width
 entries = series + 1 + (n_interval > 0)
 per_row = max(1, int((width - 100) / (7 * max(longest_name, strlen(measure)) + 80)))

@@ -295,6 +295,24 @@ def lone_points(tmp):
     assert all(point[7:9] == ["0", "1"] for point in points), points
 
 
+def padding_labels(tmp):
+    """Rows of a padding picture are named by what tells them apart; what all share is in the title."""
+
+    def widen(run):
+        for row in rows_of(run, "local", RADIUS=1):
+            row["params"].update({f"SHARED_BY_ALL_{n}": n for n in range(8)})
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", widen)], out)
+    name = picture(out, "padding-convolution-local-RADIUS-1")
+    points = data_of(out, name)
+    rows = {point[0]: point[2] for point in points}
+    assert sorted(rows.values()) == ["TILE=16", "TILE=8"], rows
+    title = " ".join(svg_texts(os.path.join(out, "figures", name + ".svg")))
+    for word in ("all with SHARED_BY_ALL_0=0", "SHARED_BY_ALL_1=1", "SHARED_BY_ALL_7=7"):
+        assert word in title, f"{word} is not in {title}"
+
+
 def failures(tmp):
     long_log = "".join(f"line {n} <b>\n" for n in range(1, 61))
 
@@ -428,7 +446,7 @@ def damaged(tmp):
     assert not os.path.exists(os.path.join(tmp, "out"))
 
 
-TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, failures,
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, failures,
          shared_memory, several_runs, by_hand, locale,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
