@@ -113,8 +113,7 @@ static void add_rest(const struct padding *padding, const struct ts_row *row, bo
     size_t told = 0;
     for (size_t i = 0; i < row->params.count; i++) {
         const struct ts_value *value = &row->params.items[i];
-        if (strcmp(value->name, padding->parameter) == 0 ||
-            varies(padding, value->name) != varying)
+        if (strcmp(value->name, padding->parameter) == 0 || varies(padding, value->name) != varying)
             continue;
         ts_text_printf(out, "%s%s=", told++ ? " " : "", value->name);
         ts_report_value_print(value, out);

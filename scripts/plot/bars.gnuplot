@@ -15,7 +15,7 @@ load here."common.gnuplot"
 
 cases = 0; n_plain = 0; n_staged = 0; n_interval = 0; top = 0.0; widest = 0; deepest = 1; text = 0
 stats data using (cases = max(cases, int($1) + 1), n_plain = n_plain + ($2 == 0), n_staged = n_staged + ($2 == 1), \
-    n_interval = n_interval + (known(5) && known(6)), top = max(top, known(6) ? max($4, $6) : $4), \
+    n_interval = n_interval + wide(5, 6), top = max(top, known(6) ? max($4, $6) : $4), \
     widest = max(widest, longest(strcol(3))), deepest = max(deepest, lines(strcol(3))), \
     text = max(text, strlen(strcol(7))), 0) nooutput
 if (n_plain + n_staged < 1) { printerr data, ": no bars"; exit status 3 }
@@ -53,7 +53,7 @@ if (n_plain > 0) { layers = layers.', data using ($2 == 0 ? at($1, 0) : NaN):4:(
     'fs solid noborder lc rgb blue title "best plain"' }
 if (n_staged > 0) { layers = layers.', data using ($2 == 1 ? at($1, 1) : NaN):4:(wide) with boxes '. \
     'fs solid noborder lc rgb orange title "best staged"' }
-if (n_interval > 0) { layers = layers.', data using (known(5) && known(6) ? at($1, $2) : NaN):5:(0):($6 - $5) '. \
+if (n_interval > 0) { layers = layers.', data using (wide(5, 6) ? at($1, $2) : NaN):5:(0):($6 - $5) '. \
     'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink title "95 % interval"' }
 if (text > 0) { layers = layers.', data using (at($1, $2)):(known(6) ? max($4, $6) : $4):7 with labels '. \
     (turned ? 'left rotate by 90 offset 0, 0.4 ' : 'offset 0, 0.7 ').'font small_font(9) textcolor rgb ink notitle' }

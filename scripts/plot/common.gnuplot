@@ -29,6 +29,9 @@ colour_number(i) = int("0x".substr(colour(int(i)), 2, 7))
 
 # Is a field a number? Used to leave points out that are not known.
 known(i) = strcol(i) ne "-" && strcol(i) ne ""
+# Is an interval known, and wide enough to be drawn? gnuplot draws nothing for one of equal ends (equal samples of a
+# coarse clock).
+wide(low, high) = known(low) && known(high) ? column(high) - column(low) > 1e-6 * abs(column(low)) : 0
 
 min(a, b) = a < b ? a : b
 max(a, b) = a > b ? a : b

@@ -313,6 +313,32 @@ def padding_labels(tmp):
         assert word in title, f"{word} is not in {title}"
 
 
+def padding_intervals(tmp):
+    """Few noisy visits: intervals that the edge cuts say so; one visit has no interval; equal visits have a known one."""
+
+    def disturb(run):
+        rows = {tuple(row["params"].values()): row["time"] for row in rows_of(run, "local", RADIUS=1)}
+        middle = rows[16, 0]["median_ns"]
+        for time in rows.values():
+            time["visits"] = [[middle]] * 5
+        rows[8, 1]["visits"] = [[middle // 5], [middle], [5 * middle], [middle], [middle]]
+        rows[8, 2]["visits"] = [[middle]]
+        for time in rows.values():
+            time["workers"] = time["workers"][:len(time["visits"])]
+            time["fresh_from"] = len(time["visits"])
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", disturb)], out)
+    name = picture(out, "padding-convolution-local-RADIUS-1")
+    ends = sorted(point[5:7] for point in data_of(out, name))
+    assert ends[0] == ["-", "-"] and ["1", "1"] in ends, ends
+    texts = svg_texts(os.path.join(out, "figures", name + ".svg"))
+    for word in ("(an arrow: the interval goes on beyond the edge)", "interval not known", "95 % interval"):
+        assert word in texts, f"{word} is not in {texts}"
+    with_all = svg_texts(os.path.join(out, "figures", picture(out, "padding-convolution-local-RADIUS-2") + ".svg"))
+    assert "interval not known" not in with_all and not any("arrow" in text for text in with_all), with_all
+
+
 def failures(tmp):
     long_log = "".join(f"line {n} <b>\n" for n in range(1, 61))
 
@@ -446,7 +472,7 @@ def damaged(tmp):
     assert not os.path.exists(os.path.join(tmp, "out"))
 
 
-TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, failures,
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, failures,
          shared_memory, several_runs, by_hand, locale,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
