@@ -37,5 +37,5 @@ min(a, b) = a < b ? a : b
 max(a, b) = a > b ? a : b
 clamp(v, low, high) = max(low, min(v, high))
 lines(text) = strstrt(text, "\n") > 0 ? 1 + lines(text[strstrt(text, "\n") + 1:*]) : 1
-longest(text) = strstrt(text, "\\n") > 0 ? \
-    max(strstrt(text, "\\n") - 1, longest(text[strstrt(text, "\\n") + 2:*])) : strlen(text)
+longest(text) = strstrt(text, "\n") > 0 ? \
+    max(strstrt(text, "\n") - 1, longest(text[strstrt(text, "\n") + 1:*])) : strlen(text)

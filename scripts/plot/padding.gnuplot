@@ -38,9 +38,9 @@ if (n_low_cut + n_high_cut > 0) { xlabel = xlabel."\n(an arrow: the interval goe
 step = max(20, 12 * series)
 # The names of parameters are capitals, which are wide.
 names_width = 40 + 9 * widest + (strlen(ylabel) > 0 ? 20 : 0)
-width = 560 + names_width
+width = max(560 + names_width, 20 + 9 * longest(title))
 entries = series + 1 + (n_interval > 0) + (n_hollow > 0)
-per_row = max(1, int((width - 100) / (7 * max(longest_name, strlen(measure)) + 80)))
+per_row = max(1, int((width - 100) / (9 * max(longest_name, 18) + 60)))
 key_rows = max(2, (entries + per_row - 1) / per_row)
 above = 30 + 20 * lines(title); below = 48 + 24 * lines(xlabel) + 20 * key_rows
 height = above + max(60, rows * step) + below
@@ -62,7 +62,7 @@ set format x "%g"
 set grid xtics lc rgb "#dddddd"
 set border 3 lc rgb grey
 set tics nomirror
-set key bottom outside center horizontal noenhanced samplen 3 width 2 textcolor rgb ink
+set key bottom outside center horizontal maxcols per_row noenhanced samplen 3 width 2 textcolor rgb ink
 
 # Layers without a point must be left out (see heatmap.gnuplot): the command is put together from fixed text.
 at(i, s) = i + (series > 1 ? (s - (series - 1) / 2.0) * 0.6 / series : 0)

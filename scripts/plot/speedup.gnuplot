@@ -28,7 +28,7 @@ slot = clamp(max(80, 7 * widest + 16), 80, 1500 / positions)
 leaning = 7 * widest > slot
 width = max(640, 110 + positions * slot)
 entries = series + 1 + (n_interval > 0)
-per_row = max(1, int((width - 140) / (7 * max(longest_name, 13) + 80)))
+per_row = max(1, int((width - 140) / (9 * max(longest_name, strlen(measure)) + 60)))
 key_rows = max(2, (entries + per_row - 1) / per_row)
 below = 68 + (leaning ? 4 * widest : 0)
 above = 30 + 20 * lines(title)
@@ -49,7 +49,7 @@ set format y "%g"
 set grid ytics lc rgb "#dddddd"
 set border 3 lc rgb grey
 set tics nomirror
-set key bottom outside center horizontal noenhanced samplen 3 width 2 textcolor rgb ink
+set key bottom outside center horizontal maxcols per_row noenhanced samplen 3 width 2 textcolor rgb ink
 
 # Points of several series side by side around their tick, so that their intervals can be told apart. Layers without a
 # point must be left out (see heatmap.gnuplot): the command is put together from fixed text.

@@ -58,22 +58,47 @@ def read(*parts):
         return file.read()
 
 
-def variety(path):
-    """How many distinct byte values the rows of a PNG have: few in an empty picture. Fails on a damaged one."""
+def png(path):
+    """Width, bytes a pixel and the packed rows of a PNG. Fails on a damaged one."""
     with open(path, "rb") as file:
         data = file.read()
     assert data[:8] == b"\x89PNG\r\n\x1a\n", f"{path}: no PNG"
-    at, packed, ended = 8, b"", False
+    at, packed, ended, width, kind_of_pixel = 8, b"", False, 0, 0
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])
         body = data[at + 8:at + 8 + length]
         stored = struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0]
         assert zlib.crc32(kind + body) == stored, f"{path}: damaged"
+        if kind == b"IHDR":
+            width, kind_of_pixel = struct.unpack(">I", body[:4])[0], body[9]
         packed += body if kind == b"IDAT" else b""
         ended = ended or kind == b"IEND"
         at += 12 + length
     assert ended, f"{path}: cut"
-    return len(set(zlib.decompress(packed)))
+    return width, {2: 3, 6: 4}.get(kind_of_pixel), zlib.decompress(packed)
+
+
+def variety(path):
+    """How many distinct byte values the rows of a PNG have: few in an empty picture."""
+    return len(set(png(path)[2]))
+
+
+def edge_colours(path):
+    """The colours in the first and the last column of a PNG: one where nothing runs out of the picture."""
+    width, size, packed = png(path)
+    assert size, f"{path}: not of 8-bit colours"
+    stride, before, colours = width * size, bytes(width * size), set()
+    for start in range(0, len(packed), stride + 1):
+        how, row = packed[start], bytearray(packed[start + 1:start + 1 + stride])
+        for i in range(stride if how else 0):
+            left, up = row[i - size] if i >= size else 0, before[i]
+            corner = before[i - size] if i >= size else 0
+            nearest = min((abs(up - corner), 0, left), (abs(left - corner), 1, up),
+                          (abs(left + up - 2 * corner), 2, corner))[2] if how == 4 else 0
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[how]) & 255
+        colours |= {bytes(row[:size]), bytes(row[-size:])}
+        before = row
+    return colours
 
 
 def svg_texts(path):
@@ -301,13 +326,16 @@ def padding_labels(tmp):
     def widen(run):
         for row in rows_of(run, "local", RADIUS=1):
             row["params"].update({f"SHARED_BY_ALL_{n}": n for n in range(8)})
+            row["params"].update({name: 100 * row["params"]["TILE"] for name in ("WWW", "MMM", "GGG", "OOO")})
 
     out = os.path.join(tmp, "out")
     report([changed(tmp, "complete", widen)], out)
     name = picture(out, "padding-convolution-local-RADIUS-1")
     points = data_of(out, name)
     rows = {point[0]: point[2] for point in points}
-    assert sorted(rows.values()) == ["TILE=16", "TILE=8"], rows
+    assert sorted(rows.values()) == \
+        [f"TILE={tile} " + " ".join(f"{name}={100 * tile}" for name in ("WWW", "MMM", "GGG", "OOO")) for tile in (16, 8)]
+    assert len(edge_colours(os.path.join(out, "figures", name + ".png"))) == 1, "a name runs out of its picture"
     title = " ".join(svg_texts(os.path.join(out, "figures", name + ".svg")))
     for word in ("all with SHARED_BY_ALL_0=0", "SHARED_BY_ALL_1=1", "SHARED_BY_ALL_7=7"):
         assert word in title, f"{word} is not in {title}"
@@ -337,6 +365,32 @@ def padding_intervals(tmp):
         assert word in texts, f"{word} is not in {texts}"
     with_all = svg_texts(os.path.join(out, "figures", picture(out, "padding-convolution-local-RADIUS-2") + ".svg"))
     assert "interval not known" not in with_all and not any("arrow" in text for text in with_all), with_all
+
+
+def crowded(tmp):
+    """Long names of cases, times of very different size, one side alone: all stays readable."""
+
+    def crowd(run):
+        for row in run["rows"]:
+            if row["benchmark"] == "convolution":
+                at = row["problem"]["RADIUS"] - 1
+                row["problem"] = {"DIM": 2 + at // 2, "RADIUS": 1 + at % 2, "BOX": 0}
+                row["size"] = {"W": 256, "H": 256, "D": 256} if at // 2 else {"W": 4096, "H": 4096, "D": 1}
+                if row["time"] and at // 2 == 1:
+                    row["time"]["visits"] = [[50 * sample for sample in visit] for visit in row["time"]["visits"]]
+        run["rows"] = [row for row in run["rows"] if row["benchmark"] == "convolution" or row["staged"]]
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", crowd)], out)
+    for part in ("speedup-convolution-RADIUS", "bars-convolution"):
+        colours = edge_colours(os.path.join(out, "figures", picture(out, part) + ".png"))
+        assert len(colours) == 1, f"{part} runs out of its picture"
+    texts = svg_texts(os.path.join(out, "figures", picture(out, "bars-convolution") + ".svg"))
+    for word in ("(logarithmic)", "DIM=2 RADIUS=1", "W=4096 H=4096", "0.01", "10"):
+        assert word in texts, f"{word} is not in {texts}"
+    texts = svg_texts(os.path.join(out, "figures", picture(out, "bars-laplacian") + ".svg"))
+    assert "laplacian: best staged configuration of each case" in texts and "best plain" not in texts, texts
+    assert "(logarithmic)" not in texts, texts
 
 
 def failures(tmp):
@@ -472,7 +526,7 @@ def damaged(tmp):
     assert not os.path.exists(os.path.join(tmp, "out"))
 
 
-TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, failures,
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, failures,
          shared_memory, several_runs, by_hand, locale,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
