@@ -368,6 +368,22 @@ def padding_intervals(tmp):
     assert "interval not known" not in with_all and not any("arrow" in text for text in with_all), with_all
 
 
+def drift(tmp):
+    """Noise of a fraction of a percent is drawn as it is; the caption says what a cross is."""
+
+    def look(run):
+        run["sentinel"] = [{"at_ms": 1000 * i, "copy_ns": 1000000 + 1234 * (i % 3) + 400000 * (i == 9),
+                            "fma_ns": 2000000 + 777 * (i % 2), "worker": 0, "excursion": i == 9} for i in range(12)]
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "single", look)], out)
+    page = check(out, {"bars": 1, "drift": 1})
+    assert "1 of 12 looks are excursions (crossed): more than 5 %" in page.text, page.text
+    points = data_of(out, picture(out, "drift"))
+    assert len(points) == 12 and len({point[1] for point in points}) == 4, points
+    assert [point[3] for point in points] == ["0"] * 9 + ["1", "0", "0"], points
+
+
 def crowded(tmp):
     """Long names of cases, times of very different size, one side alone: all stays readable."""
 
@@ -527,7 +543,7 @@ def damaged(tmp):
     assert not os.path.exists(os.path.join(tmp, "out"))
 
 
-TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, failures,
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
          shared_memory, several_runs, by_hand, locale,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
