@@ -181,7 +181,7 @@ def complete(tmp):
     out = os.path.join(tmp, "made", "here")
     report([results("complete")], out)
     page = check(out, {"bars": 2, "speedup": 2, "heatmap": 12, "padding": 6})
-    for word in ("Example GPU", "dedicated", "48 KiB", "1.27 times faster", "-DTX=64 -DTY=8 -DPAD=1"):
+    for word in ("Example GPU", "dedicated", "48 KiB", "1.27 times faster", "-DPOINTS=9 -DTX=64 -DTY=8 -DPAD=1 -DVARIANT_local"):
         assert word in page.text, f"{word} is not on the page"
     name = picture(out, "heatmap-laplacian-local-POINTS-5")
     texts = svg_texts(os.path.join(out, "figures", name + ".svg"))
