@@ -468,6 +468,36 @@ def locale(tmp):
         assert re.fullmatch(r"\d+(\.\d+)?", cell[3]), cell
 
 
+def bench(tmp):
+    """scripts/bench keeps the reports of its runs apart, and nothing of an earlier one beside a new one."""
+    made, bin_ = os.path.join(tmp, "build"), os.path.join(tmp, "bin")
+    for folder in (made, bin_, os.path.join(tmp, "scripts")):
+        os.mkdir(folder)
+    shutil.copy(os.path.join(SRC, "scripts", "bench"), os.path.join(tmp, "scripts"))
+    pretend = 'if [ "$1" = run ]; then while [ "$1" != -o ]; do shift; done; cp "$RESULTS" "$2"; exit; fi\n'
+    for path, text in ((os.path.join(tmp, "scripts", "setup"), ""), (os.path.join(bin_, "ninja"), ""),
+                       (os.path.join(made, "build.ninja"), ""),
+                       (os.path.join(made, "tilesweep"), f'{pretend}exec "{program}" "$@"')):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + text + "\n")
+        os.chmod(path, 0o755)
+
+    def run(recorded, *options):
+        done = subprocess.run([os.path.join(tmp, "scripts", "bench"), *options], cwd=tmp, check=True,
+                              stdout=subprocess.PIPE, env=environment(PATH=bin_ + ":" + os.environ["PATH"],
+                                                                      RESULTS=results(recorded)))
+        page = done.stdout.decode().split("report:")[1].strip()
+        return os.path.relpath(os.path.dirname(page), os.path.join(tmp, "results", "local"))
+
+    local = os.path.join(tmp, "results", "local")
+    assert re.fullmatch(r"report-quick-\d{8}T\d{6}Z", run("one-by-n"))
+    assert run("one-by-n", "-o", "a.json") == "report-a"
+    check(os.path.join(local, "report-a"), {"bars": 1, "heatmap": 2})
+    assert run("single", "-o", "a.json") == "report-a"
+    check(os.path.join(local, "report-a"), {"bars": 1})
+    assert len([name for name in os.listdir(local) if name.startswith("report-")]) == 2
+
+
 def missing_gnuplot(tmp):
     empty, out = os.path.join(tmp, "bin"), os.path.join(tmp, "out")
     os.mkdir(empty)
@@ -544,7 +574,7 @@ def damaged(tmp):
 
 
 TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
-         shared_memory, several_runs, by_hand, locale,
+         shared_memory, several_runs, by_hand, locale, bench,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
 
