@@ -379,6 +379,7 @@ def drift(tmp):
     report([changed(tmp, "single", look)], out)
     page = check(out, {"bars": 1, "drift": 1})
     assert "1 of 12 looks are excursions (crossed): more than 5 %" in page.text, page.text
+    assert len(edge_colours(os.path.join(out, "figures", picture(out, "drift") + ".png"))) == 1, "the label is cut"
     points = data_of(out, picture(out, "drift"))
     assert len(points) == 12 and len({point[1] for point in points}) == 4, points
     assert [point[3] for point in points] == ["0"] * 9 + ["1", "0", "0"], points
