@@ -314,7 +314,7 @@ static void add_speedup(struct ts_report_figure *figure, const struct speedups *
     const struct ts_interval *speedup = &of->verdict.speedup;
     struct ts_text name = {0}, text = {0}, compared = {0};
     series_name(of->rows[0], all->axis, &name);
-    ts_report_value_print(value, &text);
+    ts_value_print(value, &text);
     ts_report_configuration(of->verdict.best_plain, &compared);
     ts_text_puts(&compared, " / ");
     ts_report_configuration(of->verdict.best_staged, &compared);

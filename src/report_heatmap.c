@@ -197,7 +197,7 @@ static void add_axis_value(const struct ts_report_axis *axis, size_t at, struct 
 {
     struct ts_text text = {0}, cut = {0};
     if (axis->name) {
-        ts_report_value_print(axis->values[at], &text);
+        ts_value_print(axis->values[at], &text);
         ts_report_wrap(&cut, text.text, VALUE_COLUMNS, 1);
     }
     ts_report_field(out, cut.text ? cut.text : " ");
@@ -267,7 +267,7 @@ static void add_others(const struct heatmap *map, struct ts_text *out)
         }
         for (size_t j = 0; axis.count > 1 && j < axis.count; j++) {
             ts_text_puts(out, j ? "," : "");
-            ts_report_value_print(axis.values[j], out);
+            ts_value_print(axis.values[j], out);
         }
         ts_report_axis_free(&axis);
     }

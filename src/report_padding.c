@@ -116,7 +116,7 @@ static void add_rest(const struct padding *padding, const struct ts_row *row, bo
         if (strcmp(value->name, padding->parameter) == 0 || varies(padding, value->name) != varying)
             continue;
         ts_text_printf(out, "%s%s=", told++ ? " " : "", value->name);
-        ts_report_value_print(value, out);
+        ts_value_print(value, out);
     }
 }
 
@@ -148,7 +148,7 @@ static void write_padding(struct ts_report_figure *figure, const struct padding 
             if (whole.length == 0)
                 ts_text_puts(&whole, padding->variant);
             ts_text_printf(&name, "%s=", padding->parameter);
-            ts_report_value_print(padding->values.values[series], &name);
+            ts_value_print(padding->values.values[series], &name);
             ts_text_printf(&figure->data, "%zu\t%zu\t", row_of_pair(padding, i), series);
             ts_report_field_cut(&figure->data, whole.text, CONFIGURATION_COLUMNS);
             ts_text_puts(&figure->data, "\t");
