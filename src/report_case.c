@@ -120,14 +120,6 @@ const char **ts_report_variants(const struct ts_report_case *of, size_t *count)
 
 /* ---- axes ---- */
 
-void ts_report_value_print(const struct ts_value *value, struct ts_text *out)
-{
-    if (value->word)
-        ts_text_puts(out, value->word);
-    else
-        ts_text_printf(out, "%lld", (long long)value->number);
-}
-
 size_t ts_report_axis_find(const struct ts_report_axis *axis, const struct ts_value *value)
 {
     for (size_t i = 0; value && i < axis->count; i++)

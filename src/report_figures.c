@@ -10,7 +10,8 @@
 enum {
     BARS_CASES = 12,        /* cases in one picture of bars */
     MOST_SERIES = 8,        /* colours that can be told apart */
-    CASE_NAME_COLUMNS = 22, /* under the bars */
+    CASE_NAME_COLUMNS = 16, /* under the bars: "W=16384 H=16384" */
+    CASE_NAME_LINES = 5,
     SERIES_COLUMNS = 60
 };
 
@@ -70,7 +71,7 @@ struct bars {
     const struct ts_report_group *group;
     size_t first, last;
     struct ts_report_unit unit;
-    size_t count; /* bars written */
+    size_t count[2]; /* bars written: plain, staged */
 };
 
 /* Cases of different sizes side by side are compared per element, where all state their elements.
@@ -115,7 +116,7 @@ static void add_bar(struct ts_report_figure *figure, struct bars *bars, size_t p
     ts_values_print(&row->problem, "", " ", &name);
     ts_text_puts(&name, row->problem.count ? "\n" : "");
     ts_values_print(&row->size, "", " ", &name);
-    ts_report_wrap(&wrapped, name.text, CASE_NAME_COLUMNS, 3);
+    ts_report_wrap(&wrapped, name.text, CASE_NAME_COLUMNS, CASE_NAME_LINES);
     ts_report_number(time.mid / bars->unit.ns, &number);
     ts_text_printf(&figure->data, "%zu\t%d\t", position, side);
     ts_report_field(&figure->data, wrapped.text);
@@ -124,7 +125,7 @@ static void add_bar(struct ts_report_figure *figure, struct bars *bars, size_t p
     ts_text_printf(&figure->data, "\t%s\t", number.text);
     add_configuration(&figure->data, row);
     ts_text_puts(&figure->data, "\n");
-    bars->count++;
+    bars->count[side]++;
     ts_text_free(&name);
     ts_text_free(&wrapped);
     ts_text_free(&number);
@@ -161,6 +162,16 @@ static void bars_alt(struct ts_report_figure *figure, const struct bars *bars)
     figure->alt = alt.text;
 }
 
+/* Which sides the picture has. */
+static const char *bars_words(const struct bars *bars)
+{
+    if (bars->count[0] == 0)
+        return "best staged configuration";
+    if (bars->count[1] == 0)
+        return "best plain configuration";
+    return "best plain and best staged configuration";
+}
+
 static void plan_bars_of(struct ts_report_figures *figures, const struct ts_report_kind *kind,
                          struct bars *bars, bool per_element)
 {
@@ -172,18 +183,16 @@ static void plan_bars_of(struct ts_report_figures *figures, const struct ts_repo
         add_bar(figure, bars, i - bars->first, 0, v->best_plain);
         add_bar(figure, bars, i - bars->first, 1, v->best_staged);
     }
-    figure->caption = ts_printf("The best plain and the best staged configuration of each case of "
-                                "%s; the lines are 95 %% intervals.",
-                                group->benchmark);
+    figure->caption = ts_printf("The %s of each case of %s; the lines are 95 %% intervals.",
+                                bars_words(bars), group->benchmark);
     bars_alt(figure, bars);
-    if (bars->count == 0) {
+    if (bars->count[0] + bars->count[1] == 0) {
         figure->why_not = ts_strdup("no configuration is ok in any of these cases");
         return;
     }
     struct ts_text unit = {0}, title = {0};
     ts_report_unit_print(&bars->unit, &unit);
-    ts_text_printf(&title, "%s: best plain and best staged configuration of each case",
-                   group->benchmark);
+    ts_text_printf(&title, "%s: %s of each case", group->benchmark, bars_words(bars));
     ts_report_title(&figure->labels, group->run, title.text);
     ts_report_label(&figure->labels, "ylabel", "%s", unit.text);
     ts_text_free(&unit);
@@ -305,7 +314,7 @@ static void add_speedup(struct ts_report_figure *figure, const struct speedups *
     const struct ts_interval *speedup = &of->verdict.speedup;
     struct ts_text name = {0}, text = {0}, compared = {0};
     series_name(of->rows[0], all->axis, &name);
-    ts_report_value_print(value, &text);
+    ts_value_print(value, &text);
     ts_report_configuration(of->verdict.best_plain, &compared);
     ts_text_puts(&compared, " / ");
     ts_report_configuration(of->verdict.best_staged, &compared);

@@ -197,7 +197,7 @@ static void add_axis_value(const struct ts_report_axis *axis, size_t at, struct 
 {
     struct ts_text text = {0}, cut = {0};
     if (axis->name) {
-        ts_report_value_print(axis->values[at], &text);
+        ts_value_print(axis->values[at], &text);
         ts_report_wrap(&cut, text.text, VALUE_COLUMNS, 1);
     }
     ts_report_field(out, cut.text ? cut.text : " ");
@@ -267,7 +267,7 @@ static void add_others(const struct heatmap *map, struct ts_text *out)
         }
         for (size_t j = 0; axis.count > 1 && j < axis.count; j++) {
             ts_text_puts(out, j ? "," : "");
-            ts_report_value_print(axis.values[j], out);
+            ts_value_print(axis.values[j], out);
         }
         ts_report_axis_free(&axis);
     }
@@ -348,6 +348,15 @@ static char *why_nothing(const struct heatmap *map)
     return why.text;
 }
 
+static char *why_one_tile(const struct heatmap *map)
+{
+    struct ts_text why = {0};
+    ts_text_puts(&why, "one tile only");
+    ts_text_puts(&why, map->best->row->params.count ? ": " : ", ");
+    add_best(map, &why);
+    return why.text;
+}
+
 /* ---- planning ---- */
 
 static void find_scale(struct heatmap *map)
@@ -375,6 +384,8 @@ static void plan_heatmap(struct ts_report_figures *figures, const struct ts_repo
     size_t columns = map->x.name ? map->x.count : 1, rows = map->y.name ? map->y.count : 1;
     if (!map->best)
         figure->why_not = why_nothing(map);
+    else if (columns * rows == 1)
+        figure->why_not = why_one_tile(map);
     else if (columns > MOST_VALUES || rows > MOST_VALUES)
         figure->why_not = ts_printf("%zu by %zu cells are too many for a picture", columns, rows);
     for (size_t y = 0; !figure->why_not && y < rows; y++)

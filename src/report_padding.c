@@ -8,7 +8,7 @@
 
 enum {
     MOST_PAIRS = 40, /* comparisons in one picture */
-    CONFIGURATION_COLUMNS = 44
+    CONFIGURATION_COLUMNS = 80
 };
 
 /* One configuration with padding against the same without. */
@@ -95,24 +95,29 @@ static int by_order(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* "TX=32 TY=8" without the padding parameter. */
-static void add_rest(const struct padding *padding, const struct ts_row *row, struct ts_text *out)
+/* Whether the pairs shown differ in the parameter. */
+static bool varies(const struct padding *padding, const char *name)
 {
-    struct ts_values rest = {0};
+    const struct ts_value *first = ts_values_find(&padding->pairs[0].row->params, name);
+    for (size_t i = 1; i < padding->count; i++)
+        if (!ts_value_equal(first, ts_values_find(&padding->pairs[i].row->params, name)))
+            return true;
+    return false;
+}
+
+/* "TX=32 TY=8": the row's parameters other than padding, those that vary over the picture or those
+ * that do not. A name that all rows share would hide what tells them apart. */
+static void add_rest(const struct padding *padding, const struct ts_row *row, bool varying,
+                     struct ts_text *out)
+{
+    size_t told = 0;
     for (size_t i = 0; i < row->params.count; i++) {
         const struct ts_value *value = &row->params.items[i];
-        if (strcmp(value->name, padding->parameter) == 0)
+        if (strcmp(value->name, padding->parameter) == 0 || varies(padding, value->name) != varying)
             continue;
-        if (value->word)
-            ts_values_add_word(&rest, value->name, value->word);
-        else
-            ts_values_add(&rest, value->name, value->number);
+        ts_text_printf(out, "%s%s=", told++ ? " " : "", value->name);
+        ts_value_print(value, out);
     }
-    if (rest.count > 0)
-        ts_values_print(&rest, "", " ", out);
-    else
-        ts_text_puts(out, row->variant);
-    ts_values_free(&rest);
 }
 
 /* Rows of the picture: configurations that differ in padding alone share one. */
@@ -139,9 +144,11 @@ static void write_padding(struct ts_report_figure *figure, const struct padding 
             if (pair->series != series)
                 continue;
             struct ts_text whole = {0}, name = {0};
-            add_rest(padding, pair->row, &whole);
+            add_rest(padding, pair->row, true, &whole);
+            if (whole.length == 0)
+                ts_text_puts(&whole, padding->variant);
             ts_text_printf(&name, "%s=", padding->parameter);
-            ts_report_value_print(padding->values.values[series], &name);
+            ts_value_print(padding->values.values[series], &name);
             ts_text_printf(&figure->data, "%zu\t%zu\t", row_of_pair(padding, i), series);
             ts_report_field_cut(&figure->data, whole.text, CONFIGURATION_COLUMNS);
             ts_text_puts(&figure->data, "\t");
@@ -158,10 +165,14 @@ static void padding_words(struct ts_report_figure *figure, const struct padding 
                           size_t found)
 {
     const struct ts_report_group *group = figure->group;
-    struct ts_text name = {0}, title = {0};
+    struct ts_text name = {0}, title = {0}, shared = {0};
     ts_report_case_name(padding->of->rows[0], &name);
     ts_text_printf(&title, "%s, %s: effect of %s\n%s", group->benchmark, padding->variant,
                    padding->parameter, name.text);
+    if (padding->count > 0)
+        add_rest(padding, padding->pairs[0].row, false, &shared);
+    if (shared.length > 0)
+        ts_text_printf(&title, "\nall with %s", shared.text);
     if (found > padding->count)
         ts_text_printf(&title, "\nthe %zu of %zu comparisons with the largest effect",
                        padding->count, found);
@@ -186,6 +197,7 @@ static void padding_words(struct ts_report_figure *figure, const struct padding 
                   padding->count ? low : 0.0, padding->count ? high : 0.0);
     ts_text_free(&name);
     ts_text_free(&title);
+    ts_text_free(&shared);
 }
 
 static void plan_padding_of(struct ts_report_figures *figures, const struct ts_report_kind *kind,

@@ -202,11 +202,9 @@ static void add_recommended(struct ts_text *out, const struct ts_verdict *verdic
     if (verdict->best) {
         struct ts_text options = {0};
         ts_text_add_markup(out, verdict->best->variant);
-        ts_values_print(&verdict->best->params, "-D", " ", &options);
-        if (options.length > 0) {
-            ts_text_puts(out, "<br>");
-            add_element(out, "code", options.text);
-        }
+        ts_row_defines(verdict->best, &options);
+        ts_text_puts(out, "<br>");
+        add_element(out, "code", options.text);
         if (verdict->tie_count > 1)
             ts_text_printf(out, "<br>the simplest of %zu that are equally fast",
                            verdict->tie_count);

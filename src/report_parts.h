@@ -55,7 +55,6 @@ void ts_report_axis_add(struct ts_report_axis *axis, const struct ts_value *valu
 /* Position of the value on the axis; SIZE_MAX when absent or value is NULL. */
 size_t ts_report_axis_find(const struct ts_report_axis *axis, const struct ts_value *value);
 void ts_report_axis_free(struct ts_report_axis *axis);
-void ts_report_value_print(const struct ts_value *value, struct ts_text *out);
 
 /* ---- times ---- */
 

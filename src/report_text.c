@@ -139,12 +139,9 @@ static void add_known(struct ts_text *out, double value, bool known)
 
 void ts_report_interval_fields(struct ts_text *out, const struct ts_interval *interval, double unit)
 {
-    /* gnuplot draws nothing for an interval of no visible width (equal samples of a coarse clock).
-     */
-    bool wide = interval->known && interval->high - interval->low > 1e-6 * fabs(interval->mid);
     add_known(out, interval->mid / unit, true);
     ts_text_puts(out, "\t");
-    add_known(out, interval->low / unit, wide);
+    add_known(out, interval->low / unit, interval->known);
     ts_text_puts(out, "\t");
-    add_known(out, interval->high / unit, wide);
+    add_known(out, interval->high / unit, interval->known);
 }

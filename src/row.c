@@ -284,6 +284,16 @@ bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b)
            ts_values_equal(&a->size, &b->size) && ts_values_equal(&a->problem, &b->problem);
 }
 
+void ts_row_defines(const struct ts_row *row, struct ts_text *out)
+{
+    const struct ts_values *parts[] = {&row->problem, &row->params};
+    for (size_t i = 0; i < TS_COUNT(parts); i++) {
+        ts_values_print(parts[i], "-D", " ", out);
+        ts_text_puts(out, parts[i]->count ? " " : "");
+    }
+    ts_text_printf(out, "-DVARIANT_%s", row->variant);
+}
+
 void ts_row_key(const struct ts_row *row, struct ts_text *out)
 {
     ts_text_puts(out, row->benchmark);

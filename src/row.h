@@ -192,6 +192,9 @@ bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b);
 /* Appends "laplacian POINTS=5 W=4096 H=4096 local TX=32 TY=8", of `ab` with " (side a)": the row's
  * key for people. */
 void ts_row_key(const struct ts_row *row, struct ts_text *out);
+/* Appends "-DPOINTS=9 -DTX=32 -DTY=8 -DVARIANT_local": what a build of the row's kernel elsewhere
+ * needs beside the spec's own options. */
+void ts_row_defines(const struct ts_row *row, struct ts_text *out);
 /* The same for looking rows up: names sorted, so that the order of JSON keys does not matter. */
 void ts_row_map_key(const struct ts_row *row, struct ts_text *out);
 

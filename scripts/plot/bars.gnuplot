@@ -13,29 +13,33 @@ array pictures[last]
 do for [i = 3:last] { pictures[i] = value(sprintf("ARG%d", i)) }
 load here."common.gnuplot"
 
-cases = 0; n_plain = 0; n_staged = 0; n_interval = 0; top = 0.0; widest = 0; deepest = 1; text = 0
+cases = 0; n_plain = 0; n_staged = 0; n_interval = 0; top = 0.0; least = 1e300; widest = 0; deepest = 1; text = 0
 stats data using (cases = max(cases, int($1) + 1), n_plain = n_plain + ($2 == 0), n_staged = n_staged + ($2 == 1), \
-    n_interval = n_interval + (known(5) && known(6)), top = max(top, known(6) ? max($4, $6) : $4), \
-    widest = max(widest, longest(strcol(3))), deepest = max(deepest, lines(strcol(3))), \
+    n_interval = n_interval + wide(5, 6), top = max(top, known(6) ? max($4, $6) : $4), \
+    least = min(least, $4), widest = max(widest, longest(strcol(3))), deepest = max(deepest, lines(strcol(3))), \
     text = max(text, strlen(strcol(7))), 0) nooutput
 if (n_plain + n_staged < 1) { printerr data, ": no bars"; exit status 3 }
 
-# Names of cases stand below the axis where they fit, else they lean.
-slot = clamp(7 * widest + 16, 110, 1600 / cases)
-leaning = 7 * widest > slot
+# Names of cases stand below the axis: there is room for the widest of them, whose capitals are wide.
+slot = max(110, 9 * widest + 12)
 width = max(640, 110 + cases * slot)
-below = leaning ? 30 + 3 * widest + 19 * deepest : 19 * deepest + 10
+below = 19 * deepest + 10
 height = 336 + 20 * lines(title) + below
 set tmargin at screen 1 - real(28 + 20 * lines(title)) / height
 set bmargin at screen real(below + (strlen(xlabel) > 0 ? 50 : 24)) / height
 
 set title title
 set xlabel xlabel textcolor rgb ink
-set ylabel ylabel textcolor rgb ink
+# Bars of very different lengths: on a plain axis the short ones would not be seen. There is room above for the key.
+logarithmic = least > 0 && top / least > 20
+if (logarithmic) {
+    bottom = 10**floor(log10(0.7 * least))
+    set logscale y
+    set yrange [bottom:top * (top / bottom)**0.28]
+} else { bottom = 0; set yrange [0:top * 1.28] }
+set ylabel ylabel.(logarithmic ? "\n(logarithmic)" : "") textcolor rgb ink
 set xrange [-0.6:cases - 0.4]
-set yrange [0:top * 1.28]
 set xtics scale 0 noenhanced textcolor rgb ink
-if (leaning) { set xtics rotate by -25 }
 set ytics textcolor rgb ink
 set format y "%g"
 set grid ytics lc rgb "#dddddd"
@@ -48,12 +52,12 @@ turned = 6.5 * text > wide * slot
 
 # Layers without a point must be left out (see heatmap.gnuplot): the command is put together from fixed text.
 at(i, side) = i + (side == 0 ? -0.5 : 0.5) * wide
-layers = 'data using 1:(0):xtic(3) with points pt 0 lc rgb "#ffffff" notitle'
+layers = 'data using 1:(bottom):xtic(3) with points pt 0 lc rgb "#ffffff" notitle'
 if (n_plain > 0) { layers = layers.', data using ($2 == 0 ? at($1, 0) : NaN):4:(wide) with boxes '. \
     'fs solid noborder lc rgb blue title "best plain"' }
 if (n_staged > 0) { layers = layers.', data using ($2 == 1 ? at($1, 1) : NaN):4:(wide) with boxes '. \
     'fs solid noborder lc rgb orange title "best staged"' }
-if (n_interval > 0) { layers = layers.', data using (known(5) && known(6) ? at($1, $2) : NaN):5:(0):($6 - $5) '. \
+if (n_interval > 0) { layers = layers.', data using (wide(5, 6) ? at($1, $2) : NaN):5:(0):($6 - $5) '. \
     'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink title "95 % interval"' }
 if (text > 0) { layers = layers.', data using (at($1, $2)):(known(6) ? max($4, $6) : $4):7 with labels '. \
     (turned ? 'left rotate by 90 offset 0, 0.4 ' : 'offset 0, 0.7 ').'font small_font(9) textcolor rgb ink notitle' }

@@ -29,10 +29,13 @@ colour_number(i) = int("0x".substr(colour(int(i)), 2, 7))
 
 # Is a field a number? Used to leave points out that are not known.
 known(i) = strcol(i) ne "-" && strcol(i) ne ""
+# Is an interval known, and wide enough to be drawn? gnuplot draws nothing for one of equal ends (equal samples of a
+# coarse clock).
+wide(low, high) = known(low) && known(high) ? column(high) - column(low) > 1e-6 * abs(column(low)) : 0
 
 min(a, b) = a < b ? a : b
 max(a, b) = a > b ? a : b
 clamp(v, low, high) = max(low, min(v, high))
 lines(text) = strstrt(text, "\n") > 0 ? 1 + lines(text[strstrt(text, "\n") + 1:*]) : 1
-longest(text) = strstrt(text, "\\n") > 0 ? \
-    max(strstrt(text, "\\n") - 1, longest(text[strstrt(text, "\\n") + 2:*])) : strlen(text)
+longest(text) = strstrt(text, "\n") > 0 ? \
+    max(strstrt(text, "\n") - 1, longest(text[strstrt(text, "\n") + 1:*])) : strlen(text)

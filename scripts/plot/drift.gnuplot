@@ -19,6 +19,7 @@ stats data using (looks = looks + 1, excursions = excursions + ($4 > 0), top = m
 if (looks < 1) { printerr data, ": no points"; exit status 3 }
 
 width = 900; height = 380
+set lmargin at screen 76.0 / width
 set tmargin at screen 1 - 40.0 / height
 set bmargin at screen 96.0 / height
 set title title

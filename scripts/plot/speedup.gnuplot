@@ -17,7 +17,7 @@ load here."common.gnuplot"
 
 positions = 0; series = 0; points = 0; n_interval = 0; top = 1.0; floor_at = 1.0; widest = 0; longest_name = 0
 stats data using (positions = max(positions, int($1) + 1), series = max(series, int($2) + 1), points = points + 1, \
-    n_interval = n_interval + (known(6) && known(7)), top = max(top, known(7) ? max($5, $7) : $5), \
+    n_interval = n_interval + wide(6, 7), top = max(top, known(7) ? max($5, $7) : $5), \
     floor_at = min(floor_at, known(6) ? min($5, $6) : $5), widest = max(widest, longest(strcol(3))), \
     longest_name = max(longest_name, strlen(strcol(4))), 0) nooutput
 if (points < 1) { printerr data, ": no points"; exit status 3 }
@@ -28,7 +28,7 @@ slot = clamp(max(80, 7 * widest + 16), 80, 1500 / positions)
 leaning = 7 * widest > slot
 width = max(640, 110 + positions * slot)
 entries = series + 1 + (n_interval > 0)
-per_row = max(1, int((width - 140) / (7 * max(longest_name, 13) + 80)))
+per_row = max(1, int((width - 140) / (9 * max(longest_name, strlen(measure)) + 60)))
 key_rows = max(2, (entries + per_row - 1) / per_row)
 below = 68 + (leaning ? 4 * widest : 0)
 above = 30 + 20 * lines(title)
@@ -49,7 +49,7 @@ set format y "%g"
 set grid ytics lc rgb "#dddddd"
 set border 3 lc rgb grey
 set tics nomirror
-set key bottom outside center horizontal noenhanced samplen 3 width 2 textcolor rgb ink
+set key bottom outside center horizontal maxcols per_row noenhanced samplen 3 width 2 textcolor rgb ink
 
 # Points of several series side by side around their tick, so that their intervals can be told apart. Layers without a
 # point must be left out (see heatmap.gnuplot): the command is put together from fixed text.
@@ -57,7 +57,7 @@ at(i, n, of) = i + (n - (of - 1) / 2.0) * 0.4 / of
 layers = 'data using 1:(1):xtic(3) with points pt 0 lc rgb "#ffffff" notitle, '. \
     '1 with lines dt 2 lw 1.5 lc rgb grey title measure'
 if (n_interval > 0) { layers = layers.', data using '. \
-    '(known(6) && known(7) ? at($1, $8, $9) : NaN):6:(0):($7 - $6):(colour_number($2)) '. \
+    '(wide(6, 7) ? at($1, $8, $9) : NaN):6:(0):($7 - $6):(colour_number($2)) '. \
     'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb variable notitle' }
 layers = layers.', for [s = 0:series - 1] data using ($2 == s ? at($1, $8, $9) : NaN):5 '. \
     'with linespoints lw 2 pt (s % 2 ? 5 : 7) ps 1 lc rgb colour(s) title names[s + 1]'

@@ -58,22 +58,47 @@ def read(*parts):
         return file.read()
 
 
-def variety(path):
-    """How many distinct byte values the rows of a PNG have: few in an empty picture. Fails on a damaged one."""
+def png(path):
+    """Width, bytes a pixel and the packed rows of a PNG. Fails on a damaged one."""
     with open(path, "rb") as file:
         data = file.read()
     assert data[:8] == b"\x89PNG\r\n\x1a\n", f"{path}: no PNG"
-    at, packed, ended = 8, b"", False
+    at, packed, ended, width, kind_of_pixel = 8, b"", False, 0, 0
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])
         body = data[at + 8:at + 8 + length]
         stored = struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0]
         assert zlib.crc32(kind + body) == stored, f"{path}: damaged"
+        if kind == b"IHDR":
+            width, kind_of_pixel = struct.unpack(">I", body[:4])[0], body[9]
         packed += body if kind == b"IDAT" else b""
         ended = ended or kind == b"IEND"
         at += 12 + length
     assert ended, f"{path}: cut"
-    return len(set(zlib.decompress(packed)))
+    return width, {2: 3, 6: 4}.get(kind_of_pixel), zlib.decompress(packed)
+
+
+def variety(path):
+    """How many distinct byte values the rows of a PNG have: few in an empty picture."""
+    return len(set(png(path)[2]))
+
+
+def edge_colours(path):
+    """The colours in the first and the last column of a PNG: one where nothing runs out of the picture."""
+    width, size, packed = png(path)
+    assert size, f"{path}: not of 8-bit colours"
+    stride, before, colours = width * size, bytes(width * size), set()
+    for start in range(0, len(packed), stride + 1):
+        how, row = packed[start], bytearray(packed[start + 1:start + 1 + stride])
+        for i in range(stride if how else 0):
+            left, up = row[i - size] if i >= size else 0, before[i]
+            corner = before[i - size] if i >= size else 0
+            nearest = min((abs(up - corner), 0, left), (abs(left - corner), 1, up),
+                          (abs(left + up - 2 * corner), 2, corner))[2] if how == 4 else 0
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[how]) & 255
+        colours |= {bytes(row[:size]), bytes(row[-size:])}
+        before = row
+    return colours
 
 
 def svg_texts(path):
@@ -156,7 +181,7 @@ def complete(tmp):
     out = os.path.join(tmp, "made", "here")
     report([results("complete")], out)
     page = check(out, {"bars": 2, "speedup": 2, "heatmap": 12, "padding": 6})
-    for word in ("Example GPU", "dedicated", "48 KiB", "1.27 times faster", "-DTX=64 -DTY=8 -DPAD=1"):
+    for word in ("Example GPU", "dedicated", "48 KiB", "1.27 times faster", "-DPOINTS=9 -DTX=64 -DTY=8 -DPAD=1 -DVARIANT_local"):
         assert word in page.text, f"{word} is not on the page"
     name = picture(out, "heatmap-laplacian-local-POINTS-5")
     texts = svg_texts(os.path.join(out, "figures", name + ".svg"))
@@ -181,7 +206,8 @@ def complete(tmp):
 
 def single(tmp):
     report([results("single")], tmp)
-    page = check(tmp, {"bars": 1, "heatmap": 1})
+    page = check(tmp, {"bars": 1})
+    assert re.search(r"No picture: one tile only: TX=\d+ TY=\d+, [\d.]+ µs\.", page.text), page.text
     assert "unknown" in page.text or "not known" in page.text
 
 
@@ -295,6 +321,96 @@ def lone_points(tmp):
     assert all(point[7:9] == ["0", "1"] for point in points), points
 
 
+def padding_labels(tmp):
+    """Rows of a padding picture are named by what tells them apart; what all share is in the title."""
+
+    def widen(run):
+        for row in rows_of(run, "local", RADIUS=1):
+            row["params"].update({f"SHARED_BY_ALL_{n}": n for n in range(8)})
+            row["params"].update({name: 100 * row["params"]["TILE"] for name in ("WWW", "MMM", "GGG", "OOO")})
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", widen)], out)
+    name = picture(out, "padding-convolution-local-RADIUS-1")
+    points = data_of(out, name)
+    rows = {point[0]: point[2] for point in points}
+    assert sorted(rows.values()) == \
+        [f"TILE={tile} " + " ".join(f"{name}={100 * tile}" for name in ("WWW", "MMM", "GGG", "OOO")) for tile in (16, 8)]
+    assert len(edge_colours(os.path.join(out, "figures", name + ".png"))) == 1, "a name runs out of its picture"
+    title = " ".join(svg_texts(os.path.join(out, "figures", name + ".svg")))
+    for word in ("all with SHARED_BY_ALL_0=0", "SHARED_BY_ALL_1=1", "SHARED_BY_ALL_7=7"):
+        assert word in title, f"{word} is not in {title}"
+
+
+def padding_intervals(tmp):
+    """Few noisy visits: intervals that the edge cuts say so; one visit has no interval; equal visits have a known one."""
+
+    def disturb(run):
+        rows = {tuple(row["params"].values()): row["time"] for row in rows_of(run, "local", RADIUS=1)}
+        middle = rows[16, 0]["median_ns"]
+        for time in rows.values():
+            time["visits"] = [[middle]] * 5
+        rows[8, 1]["visits"] = [[middle // 5], [middle], [5 * middle], [middle], [middle]]
+        rows[8, 2]["visits"] = [[middle]]
+        for time in rows.values():
+            time["workers"] = time["workers"][:len(time["visits"])]
+            time["fresh_from"] = len(time["visits"])
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", disturb)], out)
+    name = picture(out, "padding-convolution-local-RADIUS-1")
+    ends = sorted(point[5:7] for point in data_of(out, name))
+    assert ends[0] == ["-", "-"] and ["1", "1"] in ends, ends
+    texts = svg_texts(os.path.join(out, "figures", name + ".svg"))
+    for word in ("(an arrow: the interval goes on beyond the edge)", "interval not known", "95 % interval"):
+        assert word in texts, f"{word} is not in {texts}"
+    with_all = svg_texts(os.path.join(out, "figures", picture(out, "padding-convolution-local-RADIUS-2") + ".svg"))
+    assert "interval not known" not in with_all and not any("arrow" in text for text in with_all), with_all
+
+
+def drift(tmp):
+    """Noise of a fraction of a percent is drawn as it is; the caption says what a cross is."""
+
+    def look(run):
+        run["sentinel"] = [{"at_ms": 1000 * i, "copy_ns": 1000000 + 1234 * (i % 3) + 400000 * (i == 9),
+                            "fma_ns": 2000000 + 777 * (i % 2), "worker": 0, "excursion": i == 9} for i in range(12)]
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "single", look)], out)
+    page = check(out, {"bars": 1, "drift": 1})
+    assert "1 of 12 looks are excursions (crossed): more than 5 %" in page.text, page.text
+    assert len(edge_colours(os.path.join(out, "figures", picture(out, "drift") + ".png"))) == 1, "the label is cut"
+    points = data_of(out, picture(out, "drift"))
+    assert len(points) == 12 and len({point[1] for point in points}) == 4, points
+    assert [point[3] for point in points] == ["0"] * 9 + ["1", "0", "0"], points
+
+
+def crowded(tmp):
+    """Long names of cases, times of very different size, one side alone: all stays readable."""
+
+    def crowd(run):
+        for row in run["rows"]:
+            if row["benchmark"] == "convolution":
+                at = row["problem"]["RADIUS"] - 1
+                row["problem"] = {"DIM": 2 + at // 2, "RADIUS": 1 + at % 2, "BOX": 0}
+                row["size"] = {"W": 256, "H": 256, "D": 256} if at // 2 else {"W": 4096, "H": 4096, "D": 1}
+                if row["time"] and at // 2 == 1:
+                    row["time"]["visits"] = [[50 * sample for sample in visit] for visit in row["time"]["visits"]]
+        run["rows"] = [row for row in run["rows"] if row["benchmark"] == "convolution" or row["staged"]]
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", crowd)], out)
+    for part in ("speedup-convolution-RADIUS", "bars-convolution"):
+        colours = edge_colours(os.path.join(out, "figures", picture(out, part) + ".png"))
+        assert len(colours) == 1, f"{part} runs out of its picture"
+    texts = svg_texts(os.path.join(out, "figures", picture(out, "bars-convolution") + ".svg"))
+    for word in ("(logarithmic)", "DIM=2 RADIUS=1", "W=4096 H=4096", "0.01", "10"):
+        assert word in texts, f"{word} is not in {texts}"
+    texts = svg_texts(os.path.join(out, "figures", picture(out, "bars-laplacian") + ".svg"))
+    assert "laplacian: best staged configuration of each case" in texts and "best plain" not in texts, texts
+    assert "(logarithmic)" not in texts, texts
+
+
 def failures(tmp):
     long_log = "".join(f"line {n} <b>\n" for n in range(1, 61))
 
@@ -351,6 +467,36 @@ def locale(tmp):
     check(tmp, {"bars": 2, "speedup": 2, "heatmap": 12, "padding": 6})
     for cell in data_of(tmp, picture(tmp, "bars-laplacian")):
         assert re.fullmatch(r"\d+(\.\d+)?", cell[3]), cell
+
+
+def bench(tmp):
+    """scripts/bench keeps the reports of its runs apart, and nothing of an earlier one beside a new one."""
+    made, bin_ = os.path.join(tmp, "build"), os.path.join(tmp, "bin")
+    for folder in (made, bin_, os.path.join(tmp, "scripts")):
+        os.mkdir(folder)
+    shutil.copy(os.path.join(SRC, "scripts", "bench"), os.path.join(tmp, "scripts"))
+    pretend = 'if [ "$1" = run ]; then while [ "$1" != -o ]; do shift; done; cp "$RESULTS" "$2"; exit; fi\n'
+    for path, text in ((os.path.join(tmp, "scripts", "setup"), ""), (os.path.join(bin_, "ninja"), ""),
+                       (os.path.join(made, "build.ninja"), ""),
+                       (os.path.join(made, "tilesweep"), f'{pretend}exec "{program}" "$@"')):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + text + "\n")
+        os.chmod(path, 0o755)
+
+    def run(recorded, *options):
+        done = subprocess.run([os.path.join(tmp, "scripts", "bench"), *options], cwd=tmp, check=True,
+                              stdout=subprocess.PIPE, env=environment(PATH=bin_ + ":" + os.environ["PATH"],
+                                                                      RESULTS=results(recorded)))
+        page = done.stdout.decode().split("report:")[1].strip()
+        return os.path.relpath(os.path.dirname(page), os.path.join(tmp, "results", "local"))
+
+    local = os.path.join(tmp, "results", "local")
+    assert re.fullmatch(r"report-quick-\d{8}T\d{6}Z", run("one-by-n"))
+    assert run("one-by-n", "-o", "a.json") == "report-a"
+    check(os.path.join(local, "report-a"), {"bars": 1, "heatmap": 2})
+    assert run("single", "-o", "a.json") == "report-a"
+    check(os.path.join(local, "report-a"), {"bars": 1})
+    assert len([name for name in os.listdir(local) if name.startswith("report-")]) == 2
 
 
 def missing_gnuplot(tmp):
@@ -428,8 +574,8 @@ def damaged(tmp):
     assert not os.path.exists(os.path.join(tmp, "out"))
 
 
-TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, failures,
-         shared_memory, several_runs, by_hand, locale,
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
+         shared_memory, several_runs, by_hand, locale, bench,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
 

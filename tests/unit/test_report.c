@@ -98,7 +98,7 @@ static void axes_are_sorted_and_distinct(void **state)
         ts_report_axis_add(&axis, &values.items[i]);
     struct ts_text text = {0};
     for (size_t i = 0; i < axis.count; i++) {
-        ts_report_value_print(axis.values[i], &text);
+        ts_value_print(axis.values[i], &text);
         ts_text_puts(&text, " ");
     }
     expect_text(&text, "8 16 32 128 auto ");

@@ -178,10 +178,16 @@ static void test_case_and_key(void **state)
     ts_row_key(&a, &key);
     assert_string_equal(key.text, "laplacian POINTS=5 W=4096 H=4096 local TX=32 TY=8 REAL=float");
     ts_text_free(&key);
+    ts_row_defines(&a, &key);
+    assert_string_equal(key.text, "-DPOINTS=5 -DTX=32 -DTY=8 -DREAL=float -DVARIANT_local");
+    ts_text_free(&key);
     ts_values_free(&a.problem);
     ts_values_free(&a.params);
     ts_row_key(&a, &key);
     assert_string_equal(key.text, "laplacian W=4096 H=4096 local");
+    ts_text_free(&key);
+    ts_row_defines(&a, &key);
+    assert_string_equal(key.text, "-DVARIANT_local");
     ts_text_free(&key);
     ts_row_free(&a);
     ts_row_free(&b);
