@@ -8,13 +8,56 @@
 #include "table.h"
 #include "verdict.h"
 
-static void add_row(struct ts_table *table, const char *label, const struct ts_verdict *verdict,
-                    const struct ts_row *row, const struct ts_peaks *peaks)
+/* One kind of rate for all rows of a case, so that they can be compared: bytes, or floating-point
+ * operations where these bind, or where launches differ in work: one that fuses several steps moves
+ * fewer bytes for the same result. */
+static bool shows_flops(const struct ts_verdict *verdict, const struct ts_row *const *rows,
+                        size_t count, const struct ts_peaks *peaks)
+{
+    bool flops = verdict->per_element;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *bound = rows[i] ? ts_metric_bound(rows[i], peaks) : NULL;
+        flops |= bound && !strcmp(bound, "compute");
+        if (rows[i] && rows[i]->work.flops < 0)
+            return false;
+    }
+    return flops;
+}
+
+/* What the cells of a case's rows have in common. */
+struct style {
+    const struct ts_verdict *verdict;
+    const struct ts_peaks *peaks;
+    bool flops; /* else bytes */
+};
+
+static void add_rates(struct ts_table *table, const struct style *style, const struct ts_row *row,
+                      double time_ns)
+{
+    /* Metrics count all visits; the rates beside this time are to be this time's. */
+    double faster = ts_metric_time_ns(row).mid / time_ns;
+    double rate =
+        ts_metric_value(style->flops ? "flops_per_s" : "bytes_per_s", row, style->peaks) * faster;
+    double of_peak = ts_metric_value("of_peak", row, style->peaks) * faster;
+    const char *bound = ts_metric_bound(row, style->peaks);
+    char human[TS_HUMAN_ROOM];
+
+    ts_table_cell(table, "%s",
+                  isfinite(rate) ? ts_human_rate(rate, style->flops ? "FLOP/s" : "B/s", human)
+                                 : "");
+    if (isfinite(of_peak) && bound)
+        ts_table_cell(table, "%.0f %% of the %s ceiling%s", of_peak * 100,
+                      strcmp(bound, "memory") ? "multiply-add" : "copy",
+                      of_peak > 1 ? " (in cache)" : "");
+}
+
+static void add_row(struct ts_table *table, const char *label, const struct style *style,
+                    const struct ts_row *row)
 {
     struct ts_text params = {0};
     char human[TS_HUMAN_ROOM];
-    double time_ns, of_peak, bytes_per_s, flops_per_s, faster;
-    const char *bound;
+    double time_ns;
 
     ts_table_cell(table, "%s", label);
     if (!row) {
@@ -25,26 +68,38 @@ static void add_row(struct ts_table *table, const char *label, const struct ts_v
     ts_text_printf(&params, "%s ", row->variant);
     ts_values_print(&row->params, "", " ", &params);
     ts_table_cell(table, "%s", params.text);
-    time_ns = ts_verdict_time_ns(verdict, row);
+    time_ns = ts_verdict_time_ns(style->verdict, row);
     ts_table_cell(table, "%s", ts_human_time(time_ns, human));
-    bound = ts_metric_bound(row, peaks);
-    /* Metrics count all visits; the rates beside this time are to be this time's. */
-    faster = ts_metric_time_ns(row).mid / time_ns;
-    bytes_per_s = ts_metric_value("bytes_per_s", row, peaks) * faster;
-    flops_per_s = ts_metric_value("flops_per_s", row, peaks) * faster;
-    if (bound && !strcmp(bound, "compute") && isfinite(flops_per_s))
-        ts_table_cell(table, "%s", ts_human_rate(flops_per_s, "FLOP/s", human));
-    else if (isfinite(bytes_per_s))
-        ts_table_cell(table, "%s", ts_human_rate(bytes_per_s, "B/s", human));
-    else
-        ts_table_cell(table, "%s", "");
-    of_peak = ts_metric_value("of_peak", row, peaks) * faster;
-    if (isfinite(of_peak) && bound)
-        ts_table_cell(table, "%.0f %% of the %s ceiling%s", of_peak * 100,
-                      strcmp(bound, "memory") ? "multiply-add" : "copy",
-                      of_peak > 1 ? " (in cache)" : "");
+    if (style->verdict->per_element)
+        ts_table_cell(table, "%s per element",
+                      ts_human_time(time_ns / (double)row->work.elements, human));
+    add_rates(table, style, row, time_ns);
     ts_table_end_row(table);
     ts_text_free(&params);
+}
+
+static void add_rows(const struct ts_verdict *verdict, const struct ts_peaks *peaks,
+                     struct ts_text *out)
+{
+    const struct ts_row *baseline =
+        verdict->baseline != verdict->best_plain ? verdict->baseline : NULL;
+    const struct ts_row *rows[] = {baseline, verdict->best_plain, verdict->best_staged};
+    const struct style style = {verdict, peaks, shows_flops(verdict, rows, TS_COUNT(rows), peaks)};
+    struct ts_table table = {0};
+
+    ts_table_column(&table, NULL, TS_LEFT);
+    ts_table_column(&table, NULL, TS_LEFT);
+    ts_table_column(&table, NULL, TS_RIGHT);
+    if (verdict->per_element)
+        ts_table_column(&table, NULL, TS_RIGHT);
+    ts_table_column(&table, NULL, TS_RIGHT);
+    ts_table_column(&table, NULL, TS_LEFT);
+    if (baseline)
+        add_row(&table, "baseline", &style, baseline);
+    add_row(&table, "best plain", &style, verdict->best_plain);
+    add_row(&table, "best staged", &style, verdict->best_staged);
+    ts_table_print(&table, "  ", out);
+    ts_table_free(&table);
 }
 
 static void add_case_title(const struct ts_row *row, struct ts_text *out)
@@ -78,26 +133,16 @@ static void add_recommendation(const struct ts_verdict *verdict, struct ts_text 
 static void print_case(const struct ts_run *run, const struct ts_row *rows, size_t count,
                        struct ts_text *out)
 {
-    struct ts_table table = {0};
     struct ts_verdict verdict;
 
     ts_verdict_of_case(&verdict, rows, count, rows, &run->device);
     add_case_title(rows, out);
-    ts_table_column(&table, NULL, TS_LEFT);
-    ts_table_column(&table, NULL, TS_LEFT);
-    ts_table_column(&table, NULL, TS_RIGHT);
-    ts_table_column(&table, NULL, TS_RIGHT);
-    ts_table_column(&table, NULL, TS_LEFT);
-    if (verdict.baseline && verdict.baseline != verdict.best_plain)
-        add_row(&table, "baseline", &verdict, verdict.baseline, &run->peaks);
-    add_row(&table, "best plain", &verdict, verdict.best_plain, &run->peaks);
-    add_row(&table, "best staged", &verdict, verdict.best_staged, &run->peaks);
-    ts_table_print(&table, "  ", out);
-    ts_table_free(&table);
+    add_rows(&verdict, &run->peaks, out);
     ts_text_printf(out, "  staging pays: %s", ts_pays_name(verdict.pays));
     if (verdict.speedup.known)
-        ts_text_printf(out, ", %.3gx (95 %%: %.3g to %.3g)", verdict.speedup.mid,
-                       verdict.speedup.low, verdict.speedup.high);
+        ts_text_printf(out, ", %.3gx%s (95 %%: %.3g to %.3g)", verdict.speedup.mid,
+                       verdict.per_element ? " per element" : "", verdict.speedup.low,
+                       verdict.speedup.high);
     ts_text_puts(out, "\n");
     if (verdict.pays != TS_PAYS_YES) /* the line above says it all */
         ts_text_printf(out, "  %s\n", verdict.why);

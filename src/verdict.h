@@ -24,6 +24,8 @@ struct ts_verdict {
                                 * it included; of the winning side alone where pays is yes or no; at
                                 * most 32 are kept in the results document, tie_count tells all */
     size_t tie_count;
+    bool per_element; /* a launch of best_staged does another amount of work than one of best_plain:
+                       * what is said of the two holds per element of it */
     bool fresh; /* the two finalists are compared by their confirmation, else by the sweep's visits
                  */
     struct ts_interval speedup; /* known == false: mid may be NaN (a side is missing) */
