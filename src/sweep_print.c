@@ -129,9 +129,9 @@ static void add_recommendation(const struct ts_verdict *verdict, struct ts_text 
     ts_text_puts(out, "\n");
 }
 
-/* rows: those of one case, count of them. */
-static void print_case(const struct ts_run *run, const struct ts_row *rows, size_t count,
-                       struct ts_text *out)
+/* rows: those of one case, count of them. Returns the answer. */
+static enum ts_pays print_case(const struct ts_run *run, const struct ts_row *rows, size_t count,
+                               struct ts_text *out)
 {
     struct ts_verdict verdict;
 
@@ -148,7 +148,23 @@ static void print_case(const struct ts_run *run, const struct ts_row *rows, size
         ts_text_printf(out, "  %s\n", verdict.why);
     add_recommendation(&verdict, out);
     ts_text_puts(out, "\n");
+    enum ts_pays pays = verdict.pays;
     ts_verdict_free(&verdict);
+    return pays;
+}
+
+/* "staging pays: 5 yes, 13 no, 9 tie": the last line under many cases. */
+static void print_tally(const size_t *pays, struct ts_text *out)
+{
+    const char *before = "staging pays: ";
+
+    for (size_t i = 0; i < TS_PAYS_COUNT; i++) {
+        if (pays[i] == 0)
+            continue;
+        ts_text_printf(out, "%s%zu %s", before, pays[i], ts_pays_name((enum ts_pays)i));
+        before = ", ";
+    }
+    ts_text_puts(out, "\n");
 }
 
 /* ---- what did not work ---- */
@@ -289,6 +305,7 @@ void ts_sweep_print_verdicts(const struct ts_run *run, int verbose, struct ts_te
 {
     char *name = ts_text_printable(run->device.name);
     char *platform = ts_text_printable(run->device.platform_name);
+    size_t pays[TS_PAYS_COUNT] = {0}, cases = 0;
     char copy[TS_HUMAN_ROOM], fma[TS_HUMAN_ROOM], local[TS_HUMAN_ROOM];
 
     ts_text_printf(out, "%s (%s)\n", name, platform);
@@ -297,15 +314,17 @@ void ts_sweep_print_verdicts(const struct ts_run *run, int verbose, struct ts_te
                    ts_human_rate(run->peaks.fma_flops_per_s, "FLOP/s", fma),
                    ts_human_rate(run->peaks.local_bytes_per_s, "B/s", local),
                    run->clock.event ? "event" : "host");
-    for (size_t first = 0, end; first < run->row_count; first = end) {
+    for (size_t first = 0, end; first < run->row_count; first = end, cases++) {
         end = first + 1; /* a case's rows stand together */
         while (end < run->row_count && ts_row_same_case(&run->rows[first], &run->rows[end]))
             end++;
-        print_case(run, &run->rows[first], end - first, out);
+        pays[print_case(run, &run->rows[first], end - first, out)]++;
     }
     if (verbose > 1)
         print_talk(run, out);
     print_failures(run, verbose > 0, out);
+    if (cases > 1)
+        print_tally(pays, out);
     free(name);
     free(platform);
 }

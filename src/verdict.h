@@ -12,6 +12,7 @@
 #include "row.h"
 
 enum ts_pays { TS_PAYS_YES, TS_PAYS_NO, TS_PAYS_TIE, TS_PAYS_UNKNOWN };
+#define TS_PAYS_COUNT (TS_PAYS_UNKNOWN + 1)
 const char *ts_pays_name(enum ts_pays pays);
 
 /* Rows are borrowed: pointers into the array given; NULL where there is none. */

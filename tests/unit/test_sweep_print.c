@@ -90,11 +90,36 @@ static void test_per_launch(void **state)
     ts_run_free(&run);
 }
 
+/* Many cases end with what was answered how often; a single one needs no such line. */
+static void test_tally(void **state)
+{
+    (void)state;
+    const int64_t staged_ns[] = {1000, 3000, 3000, 0}; /* yes, no, no, none */
+    struct ts_run run = begin();
+
+    for (size_t i = 0; i < TS_COUNT(staged_ns); i++) {
+        size_t first = run.row_count;
+        add(&run, "plain", 1, 2000);
+        if (staged_ns[i] > 0)
+            add(&run, "fused", 1, staged_ns[i]);
+        for (size_t r = first; r < run.row_count; r++)
+            ts_values_add(&run.rows[r].problem, "CASE", (int64_t)i);
+        char *text = shown(&run);
+        if (i == 0)
+            assert_null(strstr(text, "\nstaging pays"));
+        if (i == TS_COUNT(staged_ns) - 1)
+            expect(text, "\n7 configurations: 7 ok\nstaging pays: 1 yes, 2 no, 1 unknown\n");
+        free(text);
+    }
+    ts_run_free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_per_element),
         cmocka_unit_test(test_per_launch),
+        cmocka_unit_test(test_tally),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
