@@ -286,9 +286,8 @@ static char *why_known(const struct ts_verdict *v, const struct ts_device *devic
         ts_text_printf(
             &why,
             "no difference that these measurements can show: staged against plain is %.2f "
-            "times as fast%s (%.2f to %.2f)",
+            "times as fast%s (%.2f to %.2f); to tell them apart, measure longer (--visits 20)",
             s->mid, unit, s->low, s->high);
-        add_device_fact(&why, device);
         break;
     case TS_PAYS_UNKNOWN:
         ts_text_printf(

@@ -20,7 +20,7 @@ struct ts_verdict {
     const struct ts_row *any; /* a row of the case, for its names */
     const struct ts_row *baseline, *best_plain, *best_staged;
     const struct ts_row *best; /* the recommended one: simplest of the tie set (baseline, then least
-                                * local memory, then fewest work-items, then order) */
+                                * local memory, then fewest work-items in a group, then order) */
     const struct ts_row **tie; /* rows not distinguishable from the fastest and at most 5 % slower,
                                 * it included; of the winning side alone where pays is yes or no; at
                                 * most 32 are kept in the results document, tie_count tells all */
