@@ -222,10 +222,9 @@ static int examine_output(struct proof *p, size_t index, const struct ts_want *w
         return wrong(p, "unwritten", &text);
     }
     add_index(arg, proof->worst_at, &text);
-    ts_text_printf(&text,
-                   " is %.9g, expected %.9g; %" PRId64 " of %" PRId64
-                   " elements beyond the tolerance, first at ",
-                   proof->worst_got, proof->worst_want, proof->bad, proof->compared);
+    ts_proof_tell_worst(proof, arg->type, p->plan->job->tolerance, &text);
+    ts_text_printf(&text, "; %" PRId64 " of %" PRId64 " elements beyond the tolerance, first at ",
+                   proof->bad, proof->compared);
     add_index(arg, proof->first_bad_at, &text);
     return wrong(p, "mismatch", &text);
 }
