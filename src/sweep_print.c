@@ -268,10 +268,24 @@ static void add_skipped(const struct ts_run *run, size_t skipped, struct ts_text
     free(codes);
 }
 
+/* Is it the kind of fault of which `check` may show the place? */
+static bool may_be_checked(const struct ts_row *row)
+{
+    static const char *const codes[] = {"mismatch", "not-finite", "out-of-bounds", "input-changed",
+                                        "unstable-result"};
+
+    for (size_t i = 0; i < TS_COUNT(codes); i++) {
+        if (row->status == TS_WRONG && row->reason.code && !strcmp(row->reason.code, codes[i]))
+            return true;
+    }
+    return false;
+}
+
 /* Findings first, ten at most unless the user wants more; skipped ones only counted. */
 static void print_failures(const struct ts_run *run, bool verbose, struct ts_text *out)
 {
     size_t shown = 0, findings = 0, skipped = 0, untimed = 0, limit = verbose ? SIZE_MAX : 10;
+    bool checkable = false;
 
     for (size_t i = 0; i < run->row_count; i++) {
         const struct ts_row *row = &run->rows[i];
@@ -281,6 +295,7 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
         if (!ts_status_is_finding(row->status) && !(verbose && row->status == TS_SKIPPED))
             continue;
         findings += ts_status_is_finding(row->status);
+        checkable |= may_be_checked(row);
         if (shown++ < limit) {
             add_failed_row(row, out);
             add_log(run, i, out);
@@ -288,6 +303,8 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
     }
     if (shown > limit)
         ts_text_printf(out, "  and %zu more (-v shows all)\n", shown - limit);
+    if (checkable)
+        ts_text_puts(out, "  hint: `tilesweep check SPEC` may tell where\n");
     ts_text_printf(out, "%zu configurations: %zu ok", run->row_count,
                    run->row_count - findings - skipped - untimed);
     if (untimed > 0)

@@ -34,11 +34,11 @@ static struct ts_fault *fault_of(struct proof *p)
     return &p->outcome->fault;
 }
 
-/* " (size W=100 H=110, all inputs 1, launch 2)": where a fault was seen, as far as it is not plain.
+/* " (proof at W=100 H=110, all inputs 1, after 2 launches)": where a fault was seen, as far as it is not plain.
  */
 static void add_where(struct proof *p, struct ts_text *text)
 {
-    ts_text_puts(text, " (size ");
+    ts_text_puts(text, " (proof at ");
     ts_values_print(&p->instance->size, "", " ", text);
     if (p->plan->pattern != TS_PATTERN_SPEC)
         ts_text_printf(text, ", %s", ts_pattern_name(p->plan->pattern));

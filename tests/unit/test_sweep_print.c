@@ -114,12 +114,32 @@ static void test_tally(void **state)
     ts_run_free(&run);
 }
 
+static void test_failures(void **state)
+{
+    (void)state;
+    struct ts_run run = begin();
+
+    add(&run, "plain", 1, 2000);
+    ts_row_set_status(add(&run, "fused", 2, 4000), TS_BUILD_FAILED, "compiler", "no");
+    char *text = shown(&run);
+    assert_null(strstr(text, "hint: ")); /* nothing that `check` could see */
+    free(text);
+    ts_row_set_status(add(&run, "fused", 4, 4000), TS_WRONG, "mismatch", "dst[0] is 1");
+    text = shown(&run);
+    expect(text, "  wrong mismatch: waves W=1024 fused STEPS=4: dst[0] is 1\n"
+                 "  hint: `tilesweep check SPEC` may tell where\n"
+                 "3 configurations: 1 ok, 2 failed\n");
+    free(text);
+    ts_run_free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_per_element),
         cmocka_unit_test(test_per_launch),
         cmocka_unit_test(test_tally),
+        cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
