@@ -584,9 +584,10 @@ def run_on_terminal(sweep, *words, number=None, phase="time", **keywords):
 
 
 def progress_on_a_terminal(sweep):
-    status, text = run_on_terminal(sweep, "--visits", "3", "-s", "TY=8", worker=("--delay", "10"))
+    status, text = run_on_terminal(sweep, "--visits", "3", "-s", "TY=8", "--precision", "0.001%", worker=("--delay", "10"))
     expect(status == 0, f"exit status {status}: {text[-300:]}")
     expect("prove" in text and "time" in text and "%" in text, f"no phase or percentage: {text[:300]!r}")
+    expect("\rconfirm " in text, f"the confirmation is not named: {text[-600:]!r}")
     shares = [int(share) for share in re.findall(r"(\d+) ?%", text)]
     expect(all(share <= 100 for share in shares), f"{max(shares)} %")
     redraws = text.count("\r")
