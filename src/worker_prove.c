@@ -34,7 +34,8 @@ static struct ts_fault *fault_of(struct proof *p)
     return &p->outcome->fault;
 }
 
-/* " (proof at W=100 H=110, all inputs 1, after 2 launches)": where a fault was seen, as far as it is not plain.
+/* " (proof at W=100 H=110, all inputs 1, after 2 launches)": where a fault was seen, as far as it
+ * is not plain.
  */
 static void add_where(struct proof *p, struct ts_text *text)
 {
