@@ -69,11 +69,15 @@ void ts_ocl_program_close(struct ts_ocl_program *program);
 struct ts_ocl_kernel_info {
     int64_t work_group_limit, local_bytes, private_bytes, preferred_multiple; /* -1 unknown */
     int64_t required[3]; /* reqd_work_group_size; zeros when there is none */
+    int64_t arg_count;   /* -1 unknown */
 };
 struct ts_ocl_kernel;
 /* NULL with the fault told (build-failed: no-kernel). info is asked before arguments are set. */
 struct ts_ocl_kernel *ts_ocl_kernel_open(struct ts_ocl_program *program, const char *name,
                                          struct ts_ocl_kernel_info *info, struct ts_fault *fault);
+/* The type of an argument in the kernel's own words ("float", "int*"); "" where the driver does not
+ * keep them. */
+void ts_ocl_arg_type(struct ts_ocl_kernel *kernel, unsigned index, char *type, size_t room);
 void ts_ocl_kernel_close(struct ts_ocl_kernel *kernel);
 
 /* ---- buffers ---- */

@@ -135,6 +135,7 @@ static int64_t kernel_ulong(cl_kernel kernel, cl_device_id device, cl_kernel_wor
 static void kernel_info(cl_kernel kernel, cl_device_id device, struct ts_ocl_kernel_info *info)
 {
     size_t required[3] = {0, 0, 0};
+    cl_uint args = 0;
 
     info->work_group_limit = kernel_size(kernel, device, CL_KERNEL_WORK_GROUP_SIZE);
     info->preferred_multiple =
@@ -146,6 +147,9 @@ static void kernel_info(cl_kernel kernel, cl_device_id device, struct ts_ocl_ker
         memset(required, 0, sizeof(required));
     for (int i = 0; i < 3; i++)
         info->required[i] = (int64_t)required[i];
+    info->arg_count = -1;
+    if (clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(args), &args, NULL) == CL_SUCCESS)
+        info->arg_count = (int64_t)args;
 }
 
 struct ts_ocl_kernel *ts_ocl_kernel_open(struct ts_ocl_program *program, const char *name,
@@ -171,6 +175,14 @@ struct ts_ocl_kernel *ts_ocl_kernel_open(struct ts_ocl_program *program, const c
     kernel_info(made, program->ocl->id, info);
     kernel->work_group_limit = info->work_group_limit;
     return kernel;
+}
+
+void ts_ocl_arg_type(struct ts_ocl_kernel *kernel, unsigned index, char *type, size_t room)
+{
+    memset(type, 0, room);
+    if (clGetKernelArgInfo(kernel->kernel, index, CL_KERNEL_ARG_TYPE_NAME, room - 1, type, NULL) !=
+        CL_SUCCESS)
+        type[0] = '\0';
 }
 
 void ts_ocl_kernel_close(struct ts_ocl_kernel *kernel)

@@ -109,6 +109,14 @@ void ts_progress_phase(struct ts_progress *p, const char *name, int64_t total)
     draw(p, p->terminal);
 }
 
+void ts_progress_extend(struct ts_progress *p, const char *name, int64_t units)
+{
+    free(p->phase);
+    p->phase = ts_text_printable(name);
+    p->total += units;
+    draw(p, false);
+}
+
 void ts_progress_update(struct ts_progress *p, int64_t done, const char *best)
 {
     p->done = done;

@@ -16,6 +16,9 @@ struct ts_progress *ts_progress_open(bool quiet);
 void ts_progress_close(struct ts_progress *p);
 /* A phase begins: "prove" with `total` units to do; time left is estimated within the phase. */
 void ts_progress_phase(struct ts_progress *p, const char *name, int64_t total);
+/* More turned out to be done in the phase than it began with, `units` of it (0: a change of name);
+ * it is called `name` from here on. */
+void ts_progress_extend(struct ts_progress *p, const char *name, int64_t units);
 /* done units so far; best: the best so far in words ("local TX=32 TY=8 1.2 ms"), or NULL. */
 void ts_progress_update(struct ts_progress *p, int64_t done, const char *best);
 /* A message that stays (a warning) while a progress line is on: erases the line, prints, redraws. p

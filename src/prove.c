@@ -337,6 +337,21 @@ void ts_proof_add_array(struct ts_proof *proof, enum ts_elem type, const void *g
     }
 }
 
+void ts_proof_tell_worst(const struct ts_proof *proof, enum ts_elem type, double tolerance,
+                         struct ts_text *out)
+{
+    ts_text_printf(out, " is %.9g, expected %.9g", proof->worst_got, proof->worst_want);
+    if (!ts_elem_table[type].real)
+        return;
+    ts_text_printf(out, ": off by %.3g", fabs(proof->worst_got - proof->worst_want));
+    if (!(tolerance > 0.0))
+        ts_text_puts(out, ", tolerance 0: bit for bit");
+    else if (proof->worst >= DEVIATION_HUGE)
+        ts_text_printf(out, ", tolerance %g eps*scale, which is 0 here", tolerance);
+    else
+        ts_text_printf(out, " = %.3g eps*scale, tolerance %g", proof->worst, tolerance);
+}
+
 int64_t ts_find_not_finite(enum ts_elem type, const void *data, int64_t count)
 {
     if (!ts_elem_table[type].real)

@@ -45,6 +45,11 @@ void ts_proof_add(struct ts_proof *proof, enum ts_elem type, const void *got, in
  * scale = max(|want|, root mean square of want); whole types bit for bit. */
 void ts_proof_add_array(struct ts_proof *proof, enum ts_elem type, const void *got,
                         const void *want, int64_t count, double tolerance);
+/* What is wrong with the worst element, for people: " is 1.5, expected 1.25: off by 0.25 = 2
+ * eps*scale, tolerance 1"; of whole types, and where eps*scale is no measure, as much of it as
+ * makes sense. */
+void ts_proof_tell_worst(const struct ts_proof *proof, enum ts_elem type, double tolerance,
+                         struct ts_text *out);
 /* Every element of a real array finite? Index of the first that is not, or -1. */
 int64_t ts_find_not_finite(enum ts_elem type, const void *data, int64_t count);
 

@@ -81,6 +81,49 @@ static int check_required(const struct ts_job_launch *launch, const struct ts_oc
     return 0;
 }
 
+/* Does the kernel's word for a type say that it is another one than the spec's? Only what cannot be
+ * meant: names of its own, vectors and signs are the kernel's affair. */
+static bool is_other_type(const char *type, const struct ts_job_arg *arg)
+{
+    size_t length = strlen(type);
+    bool is_pointer = length > 0 && type[length - 1] == '*';
+    const struct ts_elem_info *wanted = &ts_elem_table[arg->type];
+    enum ts_elem known;
+
+    if (arg->kind == TS_ARG_SCALAR && is_pointer)
+        return true;
+    if (!ts_elem_by_name(type, &known))
+        return false;
+    return arg->kind != TS_ARG_SCALAR || ts_elem_table[known].real != wanted->real ||
+           ts_elem_table[known].bytes != wanted->bytes;
+}
+
+/* Told before a launch: some drivers take a float for an int, and what all say of an argument too
+ * few names neither the kernel nor the number. */
+static int check_args(const struct ts_instance *instance, const struct ts_job_launch *launch,
+                      struct ts_ocl_kernel *kernel, int64_t arg_count, struct ts_fault *fault)
+{
+    char type[64];
+
+    if (arg_count >= 0 && arg_count != (int64_t)launch->arg_count)
+        return ts_fault_set(fault, TS_LAUNCH_FAILED, "CL_INVALID_KERNEL_ARGS",
+                            "kernel \"%s\" has %" PRId64 " arguments, the spec gives %zu",
+                            launch->kernel, arg_count, launch->arg_count);
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        const struct ts_job_arg *arg = &instance->args[launch->args[i]];
+
+        ts_ocl_arg_type(kernel, (unsigned)i, type, sizeof(type));
+        if (is_other_type(type, arg))
+            return ts_fault_set(fault, TS_LAUNCH_FAILED, "CL_INVALID_KERNEL_ARGS",
+                                "argument \"%s\" of kernel \"%s\" is of type %s, the spec gives %s",
+                                arg->name, launch->kernel, type,
+                                arg->kind == TS_ARG_SCALAR  ? ts_elem_table[arg->type].name
+                                : arg->kind == TS_ARG_LOCAL ? "local memory"
+                                                            : "an array");
+    }
+    return 0;
+}
+
 /* What the built kernel adds. A declared size decides where given, because drivers report static
  * local memory doubled (rusticl) or leave `__local` arguments out; a kernel limit on the work-group
  * below the device's is left to the launch (rusticl reports 32 and runs 1024), and who decided is
@@ -141,6 +184,9 @@ static int open_kernels(struct ts_rig *rig, const struct ts_kept_program *progra
             geometry->preferred_multiple = info.preferred_multiple;
             geometry->private_bytes = info.private_bytes;
         }
+        if (check_args(instance, &instance->launches[i], rig->kernels[i], info.arg_count, fault) <
+            0)
+            return -1;
         if (check_kernel(rig->bench, instance, &instance->launches[i], &info, geometry, fault) < 0)
             return -1;
     }

@@ -105,7 +105,7 @@ static void print_results(struct sweep *s)
 
     for (size_t i = 0; i < s->results.run_count; i++)
         ts_sweep_print_verdicts(&s->results.runs[i], s->options->verbose, &text);
-    if (text.text && !(s->options->quiet && to == stderr)) {
+    if (text.text) {
         char *printable = ts_text_printable_lines(text.text);
         fputs(printable, to);
         free(printable);

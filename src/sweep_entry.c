@@ -77,3 +77,16 @@ bool ts_sweep_wants_visit(const struct sweep *s, const struct entry *entry, int 
         free(ts_sweep_evidence(s, entry, &count));
     return n > 0 && count <= (size_t)round;
 }
+
+int64_t ts_sweep_visits_to_make(const struct sweep *s, const struct entry *entries, size_t count,
+                                int round)
+{
+    int64_t visits = 0;
+    size_t live[2];
+
+    for (size_t i = 0; i < count; i++) {
+        if (ts_sweep_wants_visit(s, &entries[i], round))
+            visits += (int64_t)ts_sweep_live_rows(s, &entries[i], live);
+    }
+    return visits;
+}

@@ -196,8 +196,8 @@ void ts_sweep_keep(struct sweep *s)
 
     if (s->journal && ts_file_exists(s->output))
         rescue(s);
-    else if (ts_sweep_save(s, &ignored) == 0 && s->options->quiet)
-        ts_say("what was measured so far: %s", s->output);
+    else
+        ts_sweep_save(s, &ignored);
 }
 
 int ts_sweep_save(struct sweep *s, struct ts_err *err)
@@ -222,8 +222,7 @@ int ts_sweep_save(struct sweep *s, struct ts_err *err)
     s->journal = NULL;
     if (ts_sweep_writes_to_stdout(s))
         return 0;
-    if (!s->options->quiet)
-        ts_say("results: %s", s->output);
+    ts_say("results: %s", s->output);
     if (interrupted)
         ts_say("interrupted; go on with: tilesweep %s --resume %s%s%s%s",
                s->options->ab ? "ab" : "run", s->output,

@@ -8,13 +8,56 @@
 #include "table.h"
 #include "verdict.h"
 
-static void add_row(struct ts_table *table, const char *label, const struct ts_verdict *verdict,
-                    const struct ts_row *row, const struct ts_peaks *peaks)
+/* One kind of rate for all rows of a case, so that they can be compared: bytes, or floating-point
+ * operations where these bind, or where launches differ in work: one that fuses several steps moves
+ * fewer bytes for the same result. */
+static bool shows_flops(const struct ts_verdict *verdict, const struct ts_row *const *rows,
+                        size_t count, const struct ts_peaks *peaks)
+{
+    bool flops = verdict->per_element;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *bound = rows[i] ? ts_metric_bound(rows[i], peaks) : NULL;
+        flops |= bound && !strcmp(bound, "compute");
+        if (rows[i] && rows[i]->work.flops < 0)
+            return false;
+    }
+    return flops;
+}
+
+/* What the cells of a case's rows have in common. */
+struct style {
+    const struct ts_verdict *verdict;
+    const struct ts_peaks *peaks;
+    bool flops; /* else bytes */
+};
+
+static void add_rates(struct ts_table *table, const struct style *style, const struct ts_row *row,
+                      double time_ns)
+{
+    /* Metrics count all visits; the rates beside this time are to be this time's. */
+    double faster = ts_metric_time_ns(row).mid / time_ns;
+    double rate =
+        ts_metric_value(style->flops ? "flops_per_s" : "bytes_per_s", row, style->peaks) * faster;
+    double of_peak = ts_metric_value("of_peak", row, style->peaks) * faster;
+    const char *bound = ts_metric_bound(row, style->peaks);
+    char human[TS_HUMAN_ROOM];
+
+    ts_table_cell(table, "%s",
+                  isfinite(rate) ? ts_human_rate(rate, style->flops ? "FLOP/s" : "B/s", human)
+                                 : "");
+    if (isfinite(of_peak) && bound)
+        ts_table_cell(table, "%.0f %% of the %s ceiling%s", of_peak * 100,
+                      strcmp(bound, "memory") ? "multiply-add" : "copy",
+                      of_peak > 1 ? " (in cache)" : "");
+}
+
+static void add_row(struct ts_table *table, const char *label, const struct style *style,
+                    const struct ts_row *row)
 {
     struct ts_text params = {0};
     char human[TS_HUMAN_ROOM];
-    double time_ns, of_peak, bytes_per_s, flops_per_s, faster;
-    const char *bound;
+    double time_ns;
 
     ts_table_cell(table, "%s", label);
     if (!row) {
@@ -25,26 +68,38 @@ static void add_row(struct ts_table *table, const char *label, const struct ts_v
     ts_text_printf(&params, "%s ", row->variant);
     ts_values_print(&row->params, "", " ", &params);
     ts_table_cell(table, "%s", params.text);
-    time_ns = ts_verdict_time_ns(verdict, row);
+    time_ns = ts_verdict_time_ns(style->verdict, row);
     ts_table_cell(table, "%s", ts_human_time(time_ns, human));
-    bound = ts_metric_bound(row, peaks);
-    /* Metrics count all visits; the rates beside this time are to be this time's. */
-    faster = ts_metric_time_ns(row).mid / time_ns;
-    bytes_per_s = ts_metric_value("bytes_per_s", row, peaks) * faster;
-    flops_per_s = ts_metric_value("flops_per_s", row, peaks) * faster;
-    if (bound && !strcmp(bound, "compute") && isfinite(flops_per_s))
-        ts_table_cell(table, "%s", ts_human_rate(flops_per_s, "FLOP/s", human));
-    else if (isfinite(bytes_per_s))
-        ts_table_cell(table, "%s", ts_human_rate(bytes_per_s, "B/s", human));
-    else
-        ts_table_cell(table, "%s", "");
-    of_peak = ts_metric_value("of_peak", row, peaks) * faster;
-    if (isfinite(of_peak) && bound)
-        ts_table_cell(table, "%.0f %% of the %s ceiling%s", of_peak * 100,
-                      strcmp(bound, "memory") ? "multiply-add" : "copy",
-                      of_peak > 1 ? " (in cache)" : "");
+    if (style->verdict->per_element)
+        ts_table_cell(table, "%s per element",
+                      ts_human_time(time_ns / (double)row->work.elements, human));
+    add_rates(table, style, row, time_ns);
     ts_table_end_row(table);
     ts_text_free(&params);
+}
+
+static void add_rows(const struct ts_verdict *verdict, const struct ts_peaks *peaks,
+                     struct ts_text *out)
+{
+    const struct ts_row *baseline =
+        verdict->baseline != verdict->best_plain ? verdict->baseline : NULL;
+    const struct ts_row *rows[] = {baseline, verdict->best_plain, verdict->best_staged};
+    const struct style style = {verdict, peaks, shows_flops(verdict, rows, TS_COUNT(rows), peaks)};
+    struct ts_table table = {0};
+
+    ts_table_column(&table, NULL, TS_LEFT);
+    ts_table_column(&table, NULL, TS_LEFT);
+    ts_table_column(&table, NULL, TS_RIGHT);
+    if (verdict->per_element)
+        ts_table_column(&table, NULL, TS_RIGHT);
+    ts_table_column(&table, NULL, TS_RIGHT);
+    ts_table_column(&table, NULL, TS_LEFT);
+    if (baseline)
+        add_row(&table, "baseline", &style, baseline);
+    add_row(&table, "best plain", &style, verdict->best_plain);
+    add_row(&table, "best staged", &style, verdict->best_staged);
+    ts_table_print(&table, "  ", out);
+    ts_table_free(&table);
 }
 
 static void add_case_title(const struct ts_row *row, struct ts_text *out)
@@ -64,46 +119,49 @@ static void add_recommendation(const struct ts_verdict *verdict, struct ts_text 
     if (!verdict->best)
         return;
     ts_text_printf(out, "  use: %s ", verdict->best->variant);
-    ts_values_print(&verdict->best->problem, "-D", " ", out);
-    ts_text_puts(out, verdict->best->problem.count > 0 ? " " : "");
-    ts_values_print(&verdict->best->params, "-D", " ", out);
-    ts_text_printf(out, " -DVARIANT_%s", verdict->best->variant);
+    ts_row_defines(verdict->best, out);
     if (verdict->tie_count > 1)
         ts_text_printf(out, "   (%zu configurations tie; this is the simplest)",
                        verdict->tie_count);
     ts_text_puts(out, "\n");
 }
 
-/* rows: those of one case, count of them. */
-static void print_case(const struct ts_run *run, const struct ts_row *rows, size_t count,
-                       struct ts_text *out)
+/* rows: those of one case, count of them. Returns the answer. */
+static enum ts_pays print_case(const struct ts_run *run, const struct ts_row *rows, size_t count,
+                               struct ts_text *out)
 {
-    struct ts_table table = {0};
     struct ts_verdict verdict;
 
     ts_verdict_of_case(&verdict, rows, count, rows, &run->device);
     add_case_title(rows, out);
-    ts_table_column(&table, NULL, TS_LEFT);
-    ts_table_column(&table, NULL, TS_LEFT);
-    ts_table_column(&table, NULL, TS_RIGHT);
-    ts_table_column(&table, NULL, TS_RIGHT);
-    ts_table_column(&table, NULL, TS_LEFT);
-    if (verdict.baseline && verdict.baseline != verdict.best_plain)
-        add_row(&table, "baseline", &verdict, verdict.baseline, &run->peaks);
-    add_row(&table, "best plain", &verdict, verdict.best_plain, &run->peaks);
-    add_row(&table, "best staged", &verdict, verdict.best_staged, &run->peaks);
-    ts_table_print(&table, "  ", out);
-    ts_table_free(&table);
+    add_rows(&verdict, &run->peaks, out);
     ts_text_printf(out, "  staging pays: %s", ts_pays_name(verdict.pays));
     if (verdict.speedup.known)
-        ts_text_printf(out, ", %.3gx (95 %%: %.3g to %.3g)", verdict.speedup.mid,
-                       verdict.speedup.low, verdict.speedup.high);
+        ts_text_printf(out, ", %.3gx%s (95 %%: %.3g to %.3g)", verdict.speedup.mid,
+                       verdict.per_element ? " per element" : "", verdict.speedup.low,
+                       verdict.speedup.high);
     ts_text_puts(out, "\n");
     if (verdict.pays != TS_PAYS_YES) /* the line above says it all */
         ts_text_printf(out, "  %s\n", verdict.why);
     add_recommendation(&verdict, out);
     ts_text_puts(out, "\n");
+    enum ts_pays pays = verdict.pays;
     ts_verdict_free(&verdict);
+    return pays;
+}
+
+/* "staging pays: 5 yes, 13 no, 9 tie": the last line under many cases. */
+static void print_tally(const size_t *pays, struct ts_text *out)
+{
+    const char *before = "staging pays: ";
+
+    for (size_t i = 0; i < TS_PAYS_COUNT; i++) {
+        if (pays[i] == 0)
+            continue;
+        ts_text_printf(out, "%s%zu %s", before, pays[i], ts_pays_name((enum ts_pays)i));
+        before = ", ";
+    }
+    ts_text_puts(out, "\n");
 }
 
 /* ---- what did not work ---- */
@@ -207,10 +265,24 @@ static void add_skipped(const struct ts_run *run, size_t skipped, struct ts_text
     free(codes);
 }
 
+/* Is it the kind of fault of which `check` may show the place? */
+static bool may_be_checked(const struct ts_row *row)
+{
+    static const char *const codes[] = {"mismatch", "not-finite", "out-of-bounds", "input-changed",
+                                        "unstable-result"};
+
+    for (size_t i = 0; i < TS_COUNT(codes); i++) {
+        if (row->status == TS_WRONG && row->reason.code && !strcmp(row->reason.code, codes[i]))
+            return true;
+    }
+    return false;
+}
+
 /* Findings first, ten at most unless the user wants more; skipped ones only counted. */
 static void print_failures(const struct ts_run *run, bool verbose, struct ts_text *out)
 {
     size_t shown = 0, findings = 0, skipped = 0, untimed = 0, limit = verbose ? SIZE_MAX : 10;
+    bool checkable = false;
 
     for (size_t i = 0; i < run->row_count; i++) {
         const struct ts_row *row = &run->rows[i];
@@ -220,6 +292,7 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
         if (!ts_status_is_finding(row->status) && !(verbose && row->status == TS_SKIPPED))
             continue;
         findings += ts_status_is_finding(row->status);
+        checkable |= may_be_checked(row);
         if (shown++ < limit) {
             add_failed_row(row, out);
             add_log(run, i, out);
@@ -227,6 +300,8 @@ static void print_failures(const struct ts_run *run, bool verbose, struct ts_tex
     }
     if (shown > limit)
         ts_text_printf(out, "  and %zu more (-v shows all)\n", shown - limit);
+    if (checkable)
+        ts_text_puts(out, "  hint: `tilesweep check SPEC` may tell where\n");
     ts_text_printf(out, "%zu configurations: %zu ok", run->row_count,
                    run->row_count - findings - skipped - untimed);
     if (untimed > 0)
@@ -244,6 +319,7 @@ void ts_sweep_print_verdicts(const struct ts_run *run, int verbose, struct ts_te
 {
     char *name = ts_text_printable(run->device.name);
     char *platform = ts_text_printable(run->device.platform_name);
+    size_t pays[TS_PAYS_COUNT] = {0}, cases = 0;
     char copy[TS_HUMAN_ROOM], fma[TS_HUMAN_ROOM], local[TS_HUMAN_ROOM];
 
     ts_text_printf(out, "%s (%s)\n", name, platform);
@@ -252,15 +328,17 @@ void ts_sweep_print_verdicts(const struct ts_run *run, int verbose, struct ts_te
                    ts_human_rate(run->peaks.fma_flops_per_s, "FLOP/s", fma),
                    ts_human_rate(run->peaks.local_bytes_per_s, "B/s", local),
                    run->clock.event ? "event" : "host");
-    for (size_t first = 0, end; first < run->row_count; first = end) {
+    for (size_t first = 0, end; first < run->row_count; first = end, cases++) {
         end = first + 1; /* a case's rows stand together */
         while (end < run->row_count && ts_row_same_case(&run->rows[first], &run->rows[end]))
             end++;
-        print_case(run, &run->rows[first], end - first, out);
+        pays[print_case(run, &run->rows[first], end - first, out)]++;
     }
     if (verbose > 1)
         print_talk(run, out);
     print_failures(run, verbose > 0, out);
+    if (cases > 1)
+        print_tally(pays, out);
     free(name);
     free(platform);
 }

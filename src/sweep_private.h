@@ -177,6 +177,9 @@ size_t ts_sweep_live_rows(const struct sweep *s, const struct entry *entry, size
 double *ts_sweep_evidence(const struct sweep *s, const struct entry *entry, size_t *count);
 /* Does it want a visit in this round? */
 bool ts_sweep_wants_visit(const struct sweep *s, const struct entry *entry, int round);
+/* So many visits are a round over the entries. */
+int64_t ts_sweep_visits_to_make(const struct sweep *s, const struct entry *entries, size_t count,
+                                int round);
 
 /* ---- sweep_visit.c ---- */
 /* A visit asked for. */

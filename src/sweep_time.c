@@ -44,6 +44,12 @@ static void take_case(struct timing *t, const struct case_span *span)
     t->entries = ts_sweep_entries(t->s, span, &t->entry_count);
 }
 
+/* In one round over the case. */
+static int64_t visits_to_make(const struct timing *t, int round)
+{
+    return ts_sweep_visits_to_make(t->s, t->entries, t->entry_count, round);
+}
+
 static bool is_over(const struct timing *t)
 {
     return ts_signal_pending() || ts_now_ns() >= t->end_ns;
@@ -69,6 +75,12 @@ static void note_best(struct timing *t, const struct ts_row *row)
         t->best = text.text;
     }
     free(medians);
+}
+
+static void count_done(struct timing *t, size_t visits)
+{
+    t->done += (int64_t)visits;
+    ts_progress_update(t->s->progress, t->done, t->best);
 }
 
 /* ---- rounds ---- */
@@ -154,9 +166,10 @@ static int visit_entries(struct timing *t, const size_t *order, size_t count, bo
     int result = 0;
 
     for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
-        result = visit_entry(t, &t->entries[order[i]], as, rng, err);
-        t->done += (int64_t)t->entries[order[i]].count;
-        ts_progress_update(t->s->progress, t->done, t->best);
+        const struct entry *entry = &t->entries[order[i]];
+        size_t live[2], count_live = ts_sweep_live_rows(t->s, entry, live);
+        result = visit_entry(t, entry, as, rng, err);
+        count_done(t, count_live);
     }
     return result;
 }
@@ -180,6 +193,24 @@ static int make_round(struct timing *t, int round, bool last, struct ts_err *err
     return result;
 }
 
+static int fresh_count(const struct ts_row *row)
+{
+    return (int)(row->time.visit_count - row->time.fresh_from);
+}
+
+/* A resumed run has made some already. */
+static int64_t confirmations_left(const struct timing *t, const size_t *finalists, size_t count,
+                                  int rounds)
+{
+    int64_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int made = fresh_count(row_at(t, finalists[i]));
+        left += made < rounds ? rounds - made : 0;
+    }
+    return left;
+}
+
 /* The finalists again, so that the speed-up rests on samples that did not choose them. There are
  * few of them and the answer hangs on them: with seven visits Student's quantile is 2.4, with three
  * it is 4.3. */
@@ -192,6 +223,7 @@ static int confirm(struct timing *t, struct ts_err *err)
     int result = 0;
 
     count = ts_verdict_finalists(s->run->rows, s->run->row_count, of, finalists, 8);
+    ts_progress_extend(s->progress, "confirm", confirmations_left(t, finalists, count, rounds));
     for (int round = 0; round < rounds && result == 0; round++) {
         struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)(1000 + round))};
         ts_rng_shuffle(&rng, finalists, count);
@@ -201,10 +233,10 @@ static int confirm(struct timing *t, struct ts_err *err)
             const struct ts_row *row = row_at(t, finalists[i]);
             struct visit visit = {
                 .row = finalists[i], .pair = -1, .last = round == rounds - 1, .fresh = true};
-            size_t fresh = row->time.visit_count - row->time.fresh_from;
-            if (row->status != TS_OK || fresh > (size_t)round)
+            if (row->status != TS_OK || fresh_count(row) > round)
                 continue;
             result = ts_sweep_visit(s, &visit, err);
+            count_done(t, 1);
             if (result == 0)
                 result = ts_sweep_watch(s, &finalists[i], 1, err);
         }
@@ -294,8 +326,12 @@ static int make_more(struct timing *t, struct ts_err *err)
         struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)(2000 + round))};
 
         ts_rng_shuffle(&rng, order, count);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            size_t live[2];
             revisited[order[i]] = true;
+            ts_progress_extend(s->progress, "time",
+                               (int64_t)ts_sweep_live_rows(s, &t->entries[order[i]], live));
+        }
         if (s->options->ab)
             ts_sweep_change_workers(s);
         result = visit_entries(t, order, count, false, &rng, err);
@@ -313,22 +349,15 @@ static int make_more(struct timing *t, struct ts_err *err)
 
 /* ---- cases ---- */
 
-static bool has_visits_to_make(const struct timing *t)
-{
-    for (size_t i = 0; i < t->entry_count; i++) {
-        if (ts_sweep_wants_visit(t->s, &t->entries[i], t->s->visits - 1))
-            return true;
-    }
-    return false;
-}
-
 /* The visits that excursions took back. It ends, because only a part of all can be taken back. */
 static int make_owed(struct timing *t, struct ts_err *err)
 {
-    int result = ts_sweep_watch_settle(t->s, true, err);
+    int last = t->s->visits - 1, result = ts_sweep_watch_settle(t->s, true, err);
+    int64_t owed;
 
-    while (result == 0 && has_visits_to_make(t) && !is_over(t)) {
-        result = make_round(t, t->s->visits - 1, true, err);
+    while (result == 0 && (owed = visits_to_make(t, last)) > 0 && !is_over(t)) {
+        ts_progress_extend(t->s->progress, "time", owed);
+        result = make_round(t, last, true, err);
         if (result == 0)
             result = ts_sweep_watch_settle(t->s, true, err);
     }
@@ -359,7 +388,7 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
     int64_t begin = ts_now_ns();
     int half = (s->visits + 1) / 2, result = 0;
 
-    if (has_visits_to_make(t)) {
+    if (visits_to_make(t, s->visits - 1) > 0) {
         for (int round = 0; round < s->visits && result == 0; round++) {
             t->end_ns = part_of(begin, end_ns, round == 0 ? 0.5 : 0.8);
             if (round == half)
@@ -386,11 +415,8 @@ static int64_t visits_left(struct timing *t)
 
     for (size_t c = 0; c < s->case_count; c++) {
         take_case(t, &s->cases[c]);
-        for (size_t i = 0; i < t->entry_count; i++) {
-            size_t live[2], rows = ts_sweep_live_rows(s, &t->entries[i], live);
-            for (int round = 0; round < s->visits; round++)
-                total += ts_sweep_wants_visit(s, &t->entries[i], round) ? (int64_t)rows : 0;
-        }
+        for (int round = 0; round < s->visits; round++)
+            total += visits_to_make(t, round);
     }
     return total;
 }
@@ -406,6 +432,7 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err)
     for (size_t i = 0; i < s->case_count && result == 0 && !ts_signal_pending(); i++) {
         int64_t now = ts_now_ns();
         take_case(&t, &s->cases[i]);
+        ts_progress_extend(s->progress, "time", 0);
         t.best_ns = INFINITY;
         /* An even share of what is left. */
         result = time_case(&t, part_of(now, s->end_ns, 1.0 / (double)(s->case_count - i)), err);

@@ -267,10 +267,12 @@ static const char *dash(char buffer[TS_HUMAN_ROOM])
 
 const char *ts_human_time(double ns, char buffer[TS_HUMAN_ROOM])
 {
-    static const char *const prefixes[] = {"n", "u", "m", ""};
+    static const char *const prefixes[] = {"p", "n", "u", "m", ""};
     if (!isfinite(ns) || ns < 0)
         return dash(buffer);
-    return scaled(ns, prefixes, TS_COUNT(prefixes), 1000, "s", buffer);
+    if (ns > 0 && ns < 0.9995)
+        return scaled(ns * 1000, prefixes, TS_COUNT(prefixes), 1000, "s", buffer);
+    return scaled(ns, prefixes + 1, TS_COUNT(prefixes) - 1, 1000, "s", buffer);
 }
 
 const char *ts_human_rate(double value, const char *unit, char buffer[TS_HUMAN_ROOM])

@@ -54,7 +54,7 @@ void ts_text_add_markup(struct ts_text *out, const char *text);
 /* Numbers for people: three significant digits, base 10. All return buffer; what is not finite or
  * negative where that makes no sense is "-". */
 enum { TS_HUMAN_ROOM = 40 };
-/* "0.42 ns", "12.3 us", "1.23 ms", "4.56 s" */
+/* "420 ps" (of an element), "12.3 us", "1.23 ms", "4.56 s" */
 const char *ts_human_time(double ns, char buffer[TS_HUMAN_ROOM]);
 /* "16.1 GB/s" of (1.61e10, "B/s") */
 const char *ts_human_rate(double value, const char *unit, char buffer[TS_HUMAN_ROOM]);

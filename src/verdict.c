@@ -264,12 +264,11 @@ static char *why_unknown(const struct ts_verdict *v, bool plain_tried, bool stag
     return ts_printf("unknown: there is no %s configuration", side);
 }
 
-static char *why_known(const struct ts_verdict *v, bool per_element, const struct ts_device *device)
+static char *why_known(const struct ts_verdict *v, const struct ts_device *device)
 {
     const struct ts_interval *s = &v->speedup;
     struct ts_text why = {0};
-    bool differs = v->best_plain->work.elements != v->best_staged->work.elements;
-    const char *unit = per_element && differs ? " per element of work" : "";
+    const char *unit = v->per_element ? " per element of work" : "";
     switch (v->pays) {
     case TS_PAYS_YES:
         ts_text_printf(&why, "staging pays: %.2f times faster%s (%.2f to %.2f)", s->mid, unit,
@@ -287,9 +286,8 @@ static char *why_known(const struct ts_verdict *v, bool per_element, const struc
         ts_text_printf(
             &why,
             "no difference that these measurements can show: staged against plain is %.2f "
-            "times as fast%s (%.2f to %.2f)",
+            "times as fast%s (%.2f to %.2f); to tell them apart, measure longer (--visits 20)",
             s->mid, unit, s->low, s->high);
-        add_device_fact(&why, device);
         break;
     case TS_PAYS_UNKNOWN:
         ts_text_printf(
@@ -335,7 +333,9 @@ void ts_verdict_of_case(struct ts_verdict *verdict, const struct ts_row *rows, s
         verdict->fresh = both_fresh(plain->row, staged->row);
         verdict->speedup = ratio_of(plain, staged);
         verdict->pays = decide(&verdict->speedup);
-        verdict->why = why_known(verdict, field.per_element, device);
+        verdict->per_element =
+            field.per_element && plain->row->work.elements != staged->row->work.elements;
+        verdict->why = why_known(verdict, device);
     } else {
         verdict->why = why_unknown(verdict, has_rows(rows, count, of, is_plain),
                                    has_rows(rows, count, of, is_staged));

@@ -12,6 +12,7 @@
 #include "row.h"
 
 enum ts_pays { TS_PAYS_YES, TS_PAYS_NO, TS_PAYS_TIE, TS_PAYS_UNKNOWN };
+#define TS_PAYS_COUNT (TS_PAYS_UNKNOWN + 1)
 const char *ts_pays_name(enum ts_pays pays);
 
 /* Rows are borrowed: pointers into the array given; NULL where there is none. */
@@ -19,11 +20,13 @@ struct ts_verdict {
     const struct ts_row *any; /* a row of the case, for its names */
     const struct ts_row *baseline, *best_plain, *best_staged;
     const struct ts_row *best; /* the recommended one: simplest of the tie set (baseline, then least
-                                * local memory, then fewest work-items, then order) */
+                                * local memory, then fewest work-items in a group, then order) */
     const struct ts_row **tie; /* rows not distinguishable from the fastest and at most 5 % slower,
                                 * it included; of the winning side alone where pays is yes or no; at
                                 * most 32 are kept in the results document, tie_count tells all */
     size_t tie_count;
+    bool per_element; /* a launch of best_staged does another amount of work than one of best_plain:
+                       * what is said of the two holds per element of it */
     bool fresh; /* the two finalists are compared by their confirmation, else by the sweep's visits
                  */
     struct ts_interval speedup; /* known == false: mid may be NaN (a side is missing) */

@@ -34,11 +34,12 @@ static struct ts_fault *fault_of(struct proof *p)
     return &p->outcome->fault;
 }
 
-/* " (size W=100 H=110, all inputs 1, launch 2)": where a fault was seen, as far as it is not plain.
+/* " (proof at W=100 H=110, all inputs 1, after 2 launches)": where a fault was seen, as far as it
+ * is not plain.
  */
 static void add_where(struct proof *p, struct ts_text *text)
 {
-    ts_text_puts(text, " (size ");
+    ts_text_puts(text, " (proof at ");
     ts_values_print(&p->instance->size, "", " ", text);
     if (p->plan->pattern != TS_PATTERN_SPEC)
         ts_text_printf(text, ", %s", ts_pattern_name(p->plan->pattern));
@@ -222,10 +223,9 @@ static int examine_output(struct proof *p, size_t index, const struct ts_want *w
         return wrong(p, "unwritten", &text);
     }
     add_index(arg, proof->worst_at, &text);
-    ts_text_printf(&text,
-                   " is %.9g, expected %.9g; %" PRId64 " of %" PRId64
-                   " elements beyond the tolerance, first at ",
-                   proof->worst_got, proof->worst_want, proof->bad, proof->compared);
+    ts_proof_tell_worst(proof, arg->type, p->plan->job->tolerance, &text);
+    ts_text_printf(&text, "; %" PRId64 " of %" PRId64 " elements beyond the tolerance, first at ",
+                   proof->bad, proof->compared);
     add_index(arg, proof->first_bad_at, &text);
     return wrong(p, "mismatch", &text);
 }

@@ -95,7 +95,8 @@ static const struct ts_option options[] = {
      .help = "no host name, no paths, no environment values in the results"},
     {"yes", 0, NULL, TS_OPTION_FLAG, AT(sweep.yes),
      .help = "sweep even more than a million configurations"},
-    {"quiet", 'q', NULL, TS_OPTION_FLAG, AT(sweep.quiet), .help = "no progress, verdicts only"},
+    {"quiet", 'q', NULL, TS_OPTION_FLAG, AT(sweep.quiet),
+     .help = "no progress line; all else is said"},
     {"verbose", 'v', NULL, TS_OPTION_COUNT, AT(sweep.verbose),
      .help = "say more; twice: what workers print"},
 };

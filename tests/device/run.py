@@ -146,12 +146,13 @@ def side_by_side(device):
 # ---- bad kernels ----
 
 def wanted_of(row, expected, device):
-    """The outcomes that expect.json admits for a row: those of the first key all of whose words the row has."""
+    """The outcomes that expect.json admits for a row, and what it says where they are failures: those of the first key
+    all of whose words the row has."""
     words = set(row_name(row).split())
     for key, entry in expected.items():
         if set(key.split()) <= words:
-            return key, entry[device.name]
-    return None, ["ok"]
+            return key, entry[device.name], entry.get("says", "")
+    return None, ["ok"], ""
 
 
 def run_bad(device, names):
@@ -172,7 +173,7 @@ def run_bad(device, names):
 def bad_kernel(device, rows, expected):
     bad, met = [], set()
     for row in rows:
-        key, wanted = wanted_of(row, expected, device)
+        key, wanted, says = wanted_of(row, expected, device)
         met.add(key)
         if outcome(row) not in wanted:
             why = "" if row["status"] == "ok" else f" ({row['reason']['text']})"
@@ -183,6 +184,8 @@ def bad_kernel(device, rows, expected):
             bad.append(f"{row_name(row)}: what it printed is not kept: {row['talk']!r}")
         elif row["status"] != "ok" and (row["time"] is not None or not row["reason"]["text"]):
             bad.append(f"{row_name(row)}: a time, or no text")
+        elif row["status"] != "ok" and says not in row["reason"]["text"]:
+            bad.append(f"{row_name(row)}: {row['reason']['text']}, expected to say {says}")
     expect(not bad, "; ".join(bad))
     expect(set(expected) <= met, f"no row for {set(expected) - met}")
     expect(any(row["status"] == "ok" for row in rows), "no good neighbour")

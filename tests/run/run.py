@@ -584,9 +584,10 @@ def run_on_terminal(sweep, *words, number=None, phase="time", **keywords):
 
 
 def progress_on_a_terminal(sweep):
-    status, text = run_on_terminal(sweep, "--visits", "3", "-s", "TY=8", worker=("--delay", "10"))
+    status, text = run_on_terminal(sweep, "--visits", "3", "-s", "TY=8", "--precision", "0.001%", worker=("--delay", "10"))
     expect(status == 0, f"exit status {status}: {text[-300:]}")
     expect("prove" in text and "time" in text and "%" in text, f"no phase or percentage: {text[:300]!r}")
+    expect("\rconfirm " in text, f"the confirmation is not named: {text[-600:]!r}")
     shares = [int(share) for share in re.findall(r"(\d+) ?%", text)]
     expect(all(share <= 100 for share in shares), f"{max(shares)} %")
     redraws = text.count("\r")
@@ -613,8 +614,20 @@ def progress_in_a_file(sweep):
     lines = ended.err.splitlines()
     expect("\r" not in ended.err and "\x1b" not in ended.err, f"control characters: {ended.err[:200]!r}")
     expect(2 <= len(lines) <= 4 + ended.took_s / 4, f"{len(lines)} lines in {ended.took_s:.0f} s: {lines[:4]}")
-    ended = sweep.run("--quick", "-q").expect_status(0)
-    expect(ended.err == "", f"-q: {ended.err!r}")
+
+
+def quiet_drops_progress_only(sweep):
+    """Verdicts, failures and where the results are come with -q, too, on whichever stream is free."""
+    words = ("--quick", "-s", "TX=32", "-s", "FAULT=none,wrong", "-q")
+    ended = sweep.run(*words).expect_status(1)
+    expect(ended.err == f"results: {sweep.file}\n", f"-q: {ended.err!r}")
+    shown = ended.out
+    expect("staging pays: " in shown and "  wrong mismatch: " in shown, f"-q: {shown!r}")
+    ended = sweep.run(*words, "-o", "-", output=False).expect_status(1)
+    json.loads(ended.out)
+    expect("staging pays: " in ended.err and "  wrong mismatch: " in ended.err, f"-q -o -: {ended.err!r}")
+    ended = sweep.run(*words, output=False).expect_status(1)
+    expect(re.fullmatch(r"results: results/local/\S+\.json\n", ended.err), f"-q without -o: {ended.err!r}")
 
 
 # ---- the parent's own cost ----
@@ -732,7 +745,7 @@ def main():
             test(signalled_while_hung, fault)
         for function in (killed_often_and_resumed, resumed_from_the_document, resume_of_nothing, resumed_as_it_was_asked_for, one_at_a_time,
                          same_output_twice, journals_are_not_overwritten, a_worker_dies_idle, lock_wait_is_interrupted, budget, rows_option, suspects_option, regression_script, progress_on_a_terminal,
-                         progress_after_an_interrupt, progress_in_a_file, the_parent_does_not_spin,
+                         progress_after_an_interrupt, progress_in_a_file, quiet_drops_progress_only, the_parent_does_not_spin,
                          many_configurations):
             test(function)
     return report.finish()

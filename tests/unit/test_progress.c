@@ -42,6 +42,9 @@ static void talk(bool quiet)
         if (i == 3)
             ts_progress_say(p, "a warning of %d", 7);
     }
+    ts_progress_extend(p, "confirm", 4);
+    nanosleep(&(struct timespec){0, 120000000}, NULL);
+    ts_progress_update(p, 6, NULL);
     ts_progress_close(p);
 }
 
@@ -96,6 +99,7 @@ static void test_terminal(void **state)
     read_all(master, raw, sizeof(raw));
     screen(raw, shown, sizeof(shown));
     assert_non_null(strstr(raw, "prove   50 %  2 of 4  best local TX=32 1.2 ms\033[K"));
+    assert_non_null(strstr(raw, "confirm   75 %  6 of 8  best local TX=32 1.2 ms\033[K"));
     assert_string_equal(shown, "a warning of 7\n");
 
     setenv("TERM", "dumb", 1);

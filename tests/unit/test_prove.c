@@ -635,6 +635,30 @@ static void test_unflatten(void **state)
     assert_true(at[0] == 4 && at[1] == 6 && at[2] == 10);
 }
 
+/* Compares one element and tells of it. */
+static void expect_told(enum ts_elem type, double got, double want, double scale, double tolerance,
+                        const char *told)
+{
+    struct ts_proof proof = compare_one(type, got, want, scale, tolerance);
+    struct ts_text text = {0};
+
+    ts_proof_tell_worst(&proof, type, tolerance, &text);
+    assert_string_equal(text.text, told);
+    ts_text_free(&text);
+}
+
+static void test_worst_is_told(void **state)
+{
+    (void)state;
+    /* 2^-18 = 2 * 2^-23 * 16 */
+    expect_told(TS_FLOAT, 1 + 0x1p-18, 1, 16, 1e-6,
+                " is 1.00000381, expected 1: off by 3.81e-06 = 2 eps*scale, tolerance 1e-06");
+    expect_told(TS_DOUBLE, 3, 2, 0, 4,
+                " is 3, expected 2: off by 1, tolerance 4 eps*scale, which is 0 here");
+    expect_told(TS_FLOAT, 3, 2, 1, 0, " is 3, expected 2: off by 1, tolerance 0: bit for bit");
+    expect_told(TS_INT, 3, 2, 1, 4, " is 3, expected 2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -655,6 +679,7 @@ int main(void)
         cmocka_unit_test(test_fast_path_near_ties),
         cmocka_unit_test(test_fast_path_subnormal),
         cmocka_unit_test(test_against_array),
+        cmocka_unit_test(test_worst_is_told),
         cmocka_unit_test(test_find_not_finite),
         cmocka_unit_test(test_sample_whole_when_small),
         cmocka_unit_test(test_sample_edges),

@@ -78,6 +78,8 @@ static void test_times(void **state)
 {
     (void)state;
     expect_time(0, "0.00 ns");
+    expect_time(0.0123, "12.3 ps");
+    expect_time(0.9996, "1.00 ns");
     expect_time(1, "1.00 ns");
     expect_time(999, "999 ns");
     expect_time(999.7, "1.00 us");

@@ -235,9 +235,12 @@ static void test_tie(void **state)
         make("naive", 32, 1010, 0.05, 5), make("naive", 16, 1500, 0.05, 5),
     };
     struct ts_verdict v;
-    ts_verdict_of_case(&v, rows, 6, &rows[0], NULL);
+    struct ts_device device = global_memory();
+    ts_verdict_of_case(&v, rows, 6, &rows[0], &device);
     assert_int_equal(v.pays, TS_PAYS_TIE);
     expect_text(v.why, "no difference that these measurements can show");
+    expect_text(v.why, "; to tell them apart, measure longer (--visits 20)");
+    assert_null(strstr(v.why, "CL_DEVICE_LOCAL_MEM_TYPE")); /* that is no reason for a tie */
     assert_int_equal(v.tie_count, 5);
     assert_ptr_equal(v.best, &rows[4]); /* the baseline, though the slowest of them */
     assert_ptr_equal(v.tie[0], &rows[4]);
@@ -439,14 +442,21 @@ static void test_verdict_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metrics),       cmocka_unit_test(test_metrics_unknown),
-        cmocka_unit_test(test_peaks_json),    cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_pays),          cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_tie),           cmocka_unit_test(test_single_visit),
-        cmocka_unit_test(test_missing_sides), cmocka_unit_test(test_other_cases),
-        cmocka_unit_test(test_per_element),   cmocka_unit_test(test_fresh_visits),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_metrics_unknown),
+        cmocka_unit_test(test_peaks_json),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_pays),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_tie),
+        cmocka_unit_test(test_single_visit),
+        cmocka_unit_test(test_missing_sides),
+        cmocka_unit_test(test_other_cases),
+        cmocka_unit_test(test_per_element),
+        cmocka_unit_test(test_fresh_visits),
         cmocka_unit_test(test_tie_holds_both_finalists),
-        cmocka_unit_test(test_finalists),     cmocka_unit_test(test_verdict_json),
+        cmocka_unit_test(test_finalists),
+        cmocka_unit_test(test_verdict_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
