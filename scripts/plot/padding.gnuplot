@@ -17,11 +17,13 @@ load here."common.gnuplot"
 
 rows = 0; series = 0; points = 0; n_interval = 0; n_hollow = 0; right = 1.0; left = 1.0; widest = 0; longest_name = 0
 rightmost = 1.0; leftmost = 1.0
+set encoding default # names by bytes: characters of two columns have three
 stats data using (rows = max(rows, int($1) + 1), series = max(series, int($2) + 1), points = points + 1, \
     n_interval = n_interval + wide(6, 7), n_hollow = n_hollow + !known(6), right = max(right, known(7) ? max($5, $7) : $5), \
     left = min(left, known(6) ? min($5, $6) : $5), rightmost = max(rightmost, $5), \
     leftmost = min(leftmost, $5), widest = max(widest, strlen(strcol(3))), \
     longest_name = max(longest_name, strlen(strcol(4))), 0) nooutput
+set encoding utf8
 if (points < 1) { printerr data, ": no points"; exit status 3 }
 array names[series]
 stats data using (names[int($2) + 1] = strcol(4), 0) nooutput
@@ -38,7 +40,8 @@ if (n_low_cut + n_high_cut > 0) { xlabel = xlabel."\n(an arrow: the interval goe
 step = max(20, 12 * series)
 # The names of parameters are capitals, which are wide.
 names_width = 40 + 9 * widest + (strlen(ylabel) > 0 ? 20 : 0)
-width = max(560 + names_width, 20 + 9 * longest(title))
+# gnuplot leaves out of the key what is wider than the plot.
+width = max(names_width + max(560, 9 * longest_name + 110), 20 + 9 * longest(title))
 entries = series + 1 + (n_interval > 0) + (n_hollow > 0)
 per_row = max(1, int((width - 100) / (9 * max(longest_name, 18) + 60)))
 key_rows = max(2, (entries + per_row - 1) / per_row)
