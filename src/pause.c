@@ -7,20 +7,34 @@
 /* Two clocks that are told in whole nanoseconds may differ by the rounding. */
 #define ROUNDING_NS 1000
 
-static volatile sig_atomic_t continued;
-
-static void on_continue(int number)
+static sigset_t continue_signal(void)
 {
-    (void)number;
-    if (continued < SIG_ATOMIC_MAX)
-        continued = continued + 1;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCONT);
+    return set;
 }
 
+/* Blocked, it is pending from the moment that it is sent, before any thread goes on. A handler
+ * would run in one of the threads, which need not be the one that asks, nor come first. */
 void ts_pause_install(void)
 {
-    struct sigaction action = {.sa_handler = on_continue, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGCONT, &action, NULL);
+    sigset_t set = continue_signal();
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static bool was_continued(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+}
+
+static void forget_continued(void)
+{
+    const struct timespec now = {0, 0};
+    sigset_t set = continue_signal();
+    while (was_continued() && sigtimedwait(&set, NULL, &now) == SIGCONT)
+        ;
 }
 
 /* How long the machine has slept so far lies between *least and *most: the clocks cannot be read at
@@ -41,8 +55,9 @@ static void read_asleep(int64_t *least_ns, int64_t *most_ns)
 
 struct ts_pause ts_pause_mark(void)
 {
-    struct ts_pause mark = {.continued = continued};
+    struct ts_pause mark;
     int64_t least_ns;
+    forget_continued();
     read_asleep(&least_ns, &mark.most_asleep_ns);
     return mark;
 }
@@ -51,5 +66,5 @@ bool ts_pause_since(const struct ts_pause *mark)
 {
     int64_t least_ns, most_ns;
     read_asleep(&least_ns, &most_ns);
-    return continued != mark->continued || least_ns > mark->most_asleep_ns + ROUNDING_NS;
+    return was_continued() || least_ns > mark->most_asleep_ns + ROUNDING_NS;
 }
