@@ -40,8 +40,9 @@ static char *shown(const struct ts_run *run)
 
 static void expect(const char *text, const char *part)
 {
+    assert_non_null(text);
     if (!strstr(text, part))
-        fail_msg("\"%s\" lacks \"%s\"", text, part);
+        fail_msg("\"%s\" lacks \"%s\"", text ? text : "", part);
 }
 
 static struct ts_run begin(void)
