@@ -6,7 +6,7 @@
  * Children take turns. A wait sleeps only in ppoll, with our signals and SIGCHLD blocked
  * outside of it, so none of them can slip in between the last look and the sleep. */
 #define _GNU_SOURCE /* pipe2: in POSIX since 2024 */
-#include "child.h"
+#include "child_private.h"
 
 #include "signals.h"
 
@@ -15,7 +15,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,10 +24,6 @@
 #define MAX_LINE ((size_t)64 << 20)
 #define READ_CHUNK ((size_t)64 << 10) /* a pipe's capacity: one read empties it */
 #define REAP_PATIENCE_NS 1000000000LL
-/* So long a shell command may go on after a signal: within it the program has to end, too. */
-#define SHELL_PATIENCE_NS 1500000000LL
-
-extern char **environ;
 
 /* One of the child's two output pipes. left: once the child is gone, how many bytes it can have
  * left in there; a grandchild that goes on writing does not count. */
@@ -89,98 +84,17 @@ static int open_pipe(int ends[2], int ours)
     return fcntl(ends[ours], F_SETFL, fcntl(ends[ours], F_GETFL) | O_NONBLOCK);
 }
 
-/* The signals' dispositions and mask as a fresh program expects them. own_group: in a process group
- * of its own. */
-static void set_attributes(posix_spawnattr_t *attributes, bool own_group)
-{
-    static const int changed_here[] = {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGCHLD};
-    sigset_t none, reset;
-    sigemptyset(&none);
-    sigemptyset(&reset);
-    for (size_t i = 0; i < TS_COUNT(changed_here); i++)
-        sigaddset(&reset, changed_here[i]);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setsigdefault(attributes, &reset);
-    posix_spawnattr_setpgroup(attributes, 0);
-    posix_spawnattr_setflags(attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                 (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
-}
-
-/* With ignored SIGCHLD (inherited) the system would reap children itself and lose how they ended.
- */
-static void expect_children(void)
-{
-    struct sigaction action;
-    if (sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN) {
-        action.sa_handler = SIG_DFL;
-        sigaction(SIGCHLD, &action, NULL);
-    }
-}
-
-static bool is_assigned(const char *entry, char *const *assigned, size_t count)
-{
-    const char *equals = strchr(entry, '=');
-    size_t length = equals ? (size_t)(equals - entry) + 1 : 0;
-    for (size_t i = 0; i < count; i++)
-        if (length > 0 && strncmp(assigned[i], entry, length) == 0)
-            return true;
-    return false;
-}
-
-/* Our environment with the assignments; the entries are borrowed, free() the list. */
-static char **environment_with(char *const *assigned, size_t count)
-{
-    size_t ours = 0, used = 0;
-    while (environ[ours])
-        ours++;
-    char **list = ts_alloc(ours + count + 1, sizeof(char *));
-    for (size_t i = 0; i < ours; i++)
-        if (!is_assigned(environ[i], assigned, count))
-            list[used++] = environ[i];
-    for (size_t i = 0; i < count; i++)
-        list[used++] = assigned[i];
-    return list;
-}
-
-/* stdio: what becomes the new program's descriptors 0, 1, 2. Returns 0 or the system's error. */
-static int spawn(pid_t *pid, const char *const *argv, char *const *environment, const int stdio[3],
-                 bool own_group)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    expect_children();
-    int failed = posix_spawn_file_actions_init(&actions);
-    if (failed)
-        return failed;
-    failed = posix_spawnattr_init(&attributes);
-    if (failed)
-        goto out;
-    set_attributes(&attributes, own_group);
-    for (int i = 0; i < 3 && !failed; i++)
-        if (stdio[i] != i)
-            failed = posix_spawn_file_actions_adddup2(&actions, stdio[i], i);
-    if (!failed) /* argv is not written to: the interface is older than const */
-        failed = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv,
-                              environment);
-    posix_spawnattr_destroy(&attributes);
-out:
-    posix_spawn_file_actions_destroy(&actions);
-    return failed;
-}
-
 struct ts_child *ts_child_open(const char *const *argv, char *const *assigned, size_t count,
                                struct ts_err *err)
 {
-    char **environment = environment_with(assigned, count);
     int in[2] = {-1, -1}, out[2] = {-1, -1}, talk[2] = {-1, -1}, failed = 0;
     struct ts_child *child = ts_alloc(1, sizeof(*child));
     ts_signals_ignore_pipe();
     if (open_pipe(in, 1) != 0 || open_pipe(out, 0) != 0 || open_pipe(talk, 0) != 0)
         failed = errno;
     if (!failed)
-        failed =
-            spawn(&child->pid, argv, environment, (const int[3]){in[0], out[1], talk[1]}, true);
-    free(environment);
+        failed = ts_child_spawn(&child->pid, argv, assigned, count,
+                                (const int[3]){in[0], out[1], talk[1]}, true);
     close_fd(&in[0]);
     close_fd(&out[1]);
     close_fd(&talk[1]);
@@ -537,74 +451,4 @@ void ts_child_finish(struct ts_child *child, int grace_ms)
     while (!child->ended && event.kind != TS_EVENT_TIMEOUT)
         wait_event(&child, 1, until_ns, false, &event);
     ts_child_close(child);
-}
-
-/* ---- shell commands ---- */
-
-/* Are we in the foreground of a terminal? Then its Ctrl-C reaches a command in our own group, which
- * can also ask for a password there; one in a group of its own would be stopped for that. */
-static bool holds_terminal(void)
-{
-    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    bool holds = fd >= 0 && tcgetpgrp(fd) == getpgrp();
-    if (fd >= 0)
-        close(fd);
-    return holds;
-}
-
-/* Has it ended? Not reaped yet, so that its process group cannot be somebody else's. */
-static bool has_ended(pid_t pid)
-{
-    siginfo_t fate = {0};
-    int failed = waitid(P_PID, (id_t)pid, &fate, WEXITED | WNOHANG | WNOWAIT);
-    return failed ? errno != EINTR : fate.si_pid == pid;
-}
-
-/* target: process id, or minus that of a group; begun: how many signals had come before the start.
- * A signal that comes meanwhile is passed on, because it may have reached this process alone; what
- * does not heed it is killed, at a second one at once. to_the_end: see child.h.
- */
-static int wait_for_shell(pid_t pid, pid_t target, int begun, bool to_the_end)
-{
-    struct ts_signals_held held;
-    int status = -1;
-    bool told = false, killed = false;
-    int64_t kill_ns = INT64_MAX;
-    ts_signals_hold(&held);
-    while (!has_ended(pid)) {
-        int came = ts_signal_count() - begun;
-        if (told && !killed && ((came > 1 && !to_the_end) || ts_now_ns() >= kill_ns)) {
-            kill(target, SIGKILL);
-            killed = true;
-            kill_ns = INT64_MAX;
-        } else if (!told && came > 0) {
-            if (!to_the_end)
-                kill(target, ts_signal_last());
-            told = true;
-            kill_ns = ts_now_ns() + SHELL_PATIENCE_NS;
-        } else {
-            ts_signals_poll(&held, NULL, 0, kill_ns);
-        }
-    }
-    if (told && target < 0)
-        kill(target, SIGKILL); /* what a shell that heeded the signal left behind */
-    if (waitpid(pid, &status, 0) != pid)
-        status = -1;
-    ts_signals_release(&held);
-    return status;
-}
-
-int ts_child_shell(const char *command, bool to_the_end)
-{
-    const char *argv[] = {"/bin/sh", "-c", command, NULL};
-    bool own_group = !holds_terminal();
-    int begun = ts_signal_count(); /* one that comes before the shell does is passed on, too */
-    pid_t pid;
-    if (spawn(&pid, argv, environ, (const int[3]){STDIN_FILENO, STDERR_FILENO, STDERR_FILENO},
-              own_group))
-        return -1;
-    int status = wait_for_shell(pid, own_group ? -pid : pid, begun, to_the_end);
-    if (status == -1)
-        return -1;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -33,7 +33,7 @@ static void forget_continued(void)
 {
     const struct timespec now = {0, 0};
     sigset_t set = continue_signal();
-    while (was_continued() && sigtimedwait(&set, NULL, &now) == SIGCONT)
+    while (sigtimedwait(&set, NULL, &now) == SIGCONT)
         ;
 }
 
