@@ -286,12 +286,7 @@ bool ts_row_same_case(const struct ts_row *a, const struct ts_row *b)
 
 void ts_row_defines(const struct ts_row *row, struct ts_text *out)
 {
-    const struct ts_values *parts[] = {&row->problem, &row->params};
-    for (size_t i = 0; i < TS_COUNT(parts); i++) {
-        ts_values_print(parts[i], "-D", " ", out);
-        ts_text_puts(out, parts[i]->count ? " " : "");
-    }
-    ts_text_printf(out, "-DVARIANT_%s", row->variant);
+    ts_values_print_defines(&row->problem, &row->params, row->variant, out);
 }
 
 void ts_row_key(const struct ts_row *row, struct ts_text *out)

@@ -240,14 +240,8 @@ static char *build_options(const struct ts_variant *variant, const struct ts_val
 {
     struct ts_text text = {0};
     ts_text_puts(&text, variant->options);
-    const struct ts_values *const parts[] = {problem, params};
-    for (size_t i = 0; i < TS_COUNT(parts); i++) {
-        if (parts[i]->count == 0)
-            continue;
-        ts_text_puts(&text, text.length ? " " : "");
-        ts_values_print(parts[i], "-D", " ", &text);
-    }
-    ts_text_printf(&text, "%s-DVARIANT_%s", text.length ? " " : "", variant->name);
+    ts_text_puts(&text, text.length ? " " : "");
+    ts_values_print_defines(problem, params, variant->name, &text);
     return text.text;
 }
 

@@ -139,3 +139,14 @@ void ts_values_print(const struct ts_values *v, const char *prefix, const char *
         ts_value_print(value, out);
     }
 }
+
+void ts_values_print_defines(const struct ts_values *problem, const struct ts_values *params,
+                             const char *variant, struct ts_text *out)
+{
+    const struct ts_values *parts[] = {problem, params};
+    for (size_t i = 0; i < TS_COUNT(parts); i++) {
+        ts_values_print(parts[i], "-D", " ", out);
+        ts_text_puts(out, parts[i]->count ? " " : "");
+    }
+    ts_text_printf(out, "-DVARIANT_%s", variant);
+}

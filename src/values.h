@@ -44,5 +44,8 @@ void ts_value_print(const struct ts_value *value, struct ts_text *out);
 /* Appends "TX=32 TY=8" (or with prefix "-D": "-DTX=32 -DTY=8"), joined by separator. */
 void ts_values_print(const struct ts_values *v, const char *prefix, const char *separator,
                      struct ts_text *out);
+/* Appends what they are to a kernel: "-DPOINTS=9 -DTX=32 -DTY=8 -DVARIANT_local". */
+void ts_values_print_defines(const struct ts_values *problem, const struct ts_values *params,
+                             const char *variant, struct ts_text *out);
 
 #endif
