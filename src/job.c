@@ -224,10 +224,12 @@ char *ts_job_print(const struct ts_job *job)
         ts_json_add_bool(line, "audit", job->audit);
     }
     add_code(line, &job->code);
-    if (job->verb == TS_JOB_SENTINEL)
+    if (job->verb == TS_JOB_SENTINEL || job->verb == TS_JOB_TIME) {
         ts_json_add_item(line, "clock", ts_clock_to_json(&job->clock));
+        if (job->patience_ns > 0)
+            ts_json_add_int(line, "patience_ns", job->patience_ns);
+    }
     if (job->verb == TS_JOB_TIME) {
-        ts_json_add_item(line, "clock", ts_clock_to_json(&job->clock));
         ts_json_add_int(line, "samples", job->samples);
         add_whole(line, "batch", job->batch);
         if (job->cold)

@@ -97,9 +97,11 @@ struct ts_job {
     /* time */
     struct ts_clock clock; /* what the run's audit found: which clock, tick and floor */
     int samples;
-    int64_t batch;    /* 0: decide */
-    bool cold;        /* each timed launch is to find its data in no cache */
-    bool prove_first; /* prove at this size before the first sample */
+    int64_t batch;       /* 0: decide */
+    bool cold;           /* each timed launch is to find its data in no cache */
+    int64_t patience_ns; /* sentinel, too: so long it may take until no thread has to wait for a
+                            processor */
+    bool prove_first;    /* prove at this size before the first sample */
     bool prove_last; /* after the samples, one launch over outputs left as they are must be right */
 };
 

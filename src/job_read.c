@@ -9,6 +9,7 @@
 
 #define MAX_BYTES ((int64_t)1 << 62) /* of one array, in bytes */
 #define MAX_SAMPLES 1000000
+#define MAX_PATIENCE_NS 3600000000000
 
 /* ---- numbers ---- */
 
@@ -428,6 +429,20 @@ static int read_check(const struct ts_place *at, const cJSON *line, struct ts_jo
     return read_instances(at, line, &job->instances, &job->instance_count, err);
 }
 
+/* Which clock, and how long for calm; a parent of before does not say the latter. */
+static int read_timing(const struct ts_place *at, const cJSON *line, struct ts_job *job,
+                       struct ts_err *err)
+{
+    const struct ts_place clock = ts_place_key(at, "clock");
+
+    if (ts_place_object(&clock, ts_json_get(line, "clock"), err) != 0)
+        return -1;
+    ts_clock_from_json(&job->clock, ts_json_get(line, "clock"));
+    return !ts_json_get(line, "patience_ns")
+               ? 0
+               : member_whole(at, line, "patience_ns", 0, MAX_PATIENCE_NS, &job->patience_ns, err);
+}
+
 static int read_time(const struct ts_place *at, const cJSON *line, struct ts_job *job,
                      struct ts_err *err)
 {
@@ -439,10 +454,8 @@ static int read_time(const struct ts_place *at, const cJSON *line, struct ts_job
         member_bool(at, line, "prove_last", &job->prove_last, err) != 0)
         return -1;
     job->samples = (int)samples;
-    const struct ts_place clock = ts_place_key(at, "clock");
-    if (ts_place_object(&clock, ts_json_get(line, "clock"), err) != 0)
+    if (read_timing(at, line, job, err) != 0)
         return -1;
-    ts_clock_from_json(&job->clock, ts_json_get(line, "clock"));
     const struct ts_place place = ts_place_key(at, "instances");
     if (job->instance_count != 1)
         return ts_place_error(&place, err, "expected exactly one, got %zu", job->instance_count);
@@ -495,10 +508,7 @@ static int read_job(const struct ts_place *at, const cJSON *line, struct ts_job 
     case TS_JOB_DIGEST:
         return read_code(at, line, &job->code, err);
     case TS_JOB_SENTINEL:
-        if (read_code(at, line, &job->code, err) != 0)
-            return -1;
-        ts_clock_from_json(&job->clock, ts_json_get(line, "clock"));
-        return 0;
+        return read_code(at, line, &job->code, err) != 0 ? -1 : read_timing(at, line, job, err);
     case TS_JOB_PROVE:
     case TS_JOB_TIME:
         if (read_code(at, line, &job->code, err) != 0 ||

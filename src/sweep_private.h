@@ -52,6 +52,7 @@ struct team {
     struct ts_crew *crew;
     size_t seat; /* of the timing worker, when has_seat */
     bool has_seat;
+    int64_t hired_ns; /* the timing worker, CLOCK_MONOTONIC */
     const struct ts_device *device;
     const struct ts_clock *clock; /* what its visits are timed by */
 };
@@ -94,9 +95,13 @@ struct sweep {
     size_t case_count, case_capacity;
     struct phase_time proving, timing;
     struct watch watch;
-    int64_t begin_ns;  /* of the run's session, CLOCK_MONOTONIC */
-    int lost_in_a_row; /* workers lost without a job done */
-    bool told_pause;   /* that a visit was made again because of a stop */
+    int64_t begin_ns;                   /* of the run's session, CLOCK_MONOTONIC */
+    int64_t process_cost_ns;            /* a worker's start until it has its device, at most */
+    int64_t timing_began_ns, waited_ns; /* phase two; what of it was waiting for a processor */
+    int64_t spare_visits;               /* so many more starved ones are made again */
+    bool never_calm;                    /* waiting for a processor was of no use */
+    int lost_in_a_row;                  /* workers lost without a job done */
+    bool told_pause;                    /* that a visit was made again because of a stop */
 
     struct ts_row_filter *filter; /* --rows, or NULL */
 };
@@ -148,6 +153,9 @@ struct team *ts_sweep_team_of_row(struct sweep *s, size_t row);
 int ts_sweep_need_seat(struct team *team, struct ts_err *err);
 /* The next visits are made by fresh processes. */
 void ts_sweep_change_workers(struct sweep *s);
+/* The same, if the timing worker has served long enough for a process to cost little beside it. The
+ * more processes, the better `compare` knows what differs between them. */
+void ts_sweep_renew_workers(struct sweep *s);
 /* The facts of a `done` line into a row; first: the first at this size. */
 void ts_sweep_merge(struct ts_row *row, const cJSON *line, bool timed_size);
 /* Sets status and reason of a row from a reply that is not ok; false when it is ok. */
@@ -180,6 +188,12 @@ bool ts_sweep_wants_visit(const struct sweep *s, const struct entry *entry, int 
 /* So many visits are a round over the entries. */
 int64_t ts_sweep_visits_to_make(const struct sweep *s, const struct entry *entries, size_t count,
                                 int round);
+
+/* ---- sweep_calm.c: a visit is to find its processors free (struct ts_calm of the worker) ---- */
+/* So long the next job may wait for that. */
+int64_t ts_sweep_patience_ns(const struct sweep *s);
+/* Books what a `visit` or a `sentinel` waited; true: what was kept is no calm one. */
+bool ts_sweep_was_starved(struct sweep *s, const cJSON *measured);
 
 /* ---- sweep_visit.c ---- */
 /* A visit asked for. */

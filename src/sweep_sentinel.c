@@ -26,6 +26,16 @@ static void give_up(struct sweep *s, const struct ts_reply *reply)
                     s->run->device.name, why);
 }
 
+static int add_point(struct sweep *s, const struct ts_sentinel_point *point, bool *excursion,
+                     struct ts_err *err)
+{
+    struct ts_sentinel_series *series = &s->run->sentinel;
+
+    *excursion = ts_sentinel_add(series, point);
+    return s->journal ? ts_journal_sentinel(s->journal, &series->points[series->count - 1], err)
+                      : 0;
+}
+
 /* Times the sentinel; *excursion by its judgement. No row is blamed for what goes wrong here. */
 static int look(struct sweep *s, bool *excursion, struct ts_err *err)
 {
@@ -41,6 +51,7 @@ static int look(struct sweep *s, bool *excursion, struct ts_err *err)
         return -1;
     job.code.source = ts_strdup(digest);
     job.code.options = ts_strdup(TS_PROBE_OPTIONS);
+    job.patience_ns = ts_sweep_patience_ns(s);
     job.clock = (struct ts_clock){.event = s->run->clock.event, .tick_ns = s->run->clock.tick_ns};
     ts_crew_call(team->crew, team->seat, &job, &digest, &text, 1, &reply);
     ts_job_free(&job);
@@ -52,10 +63,9 @@ static int look(struct sweep *s, bool *excursion, struct ts_err *err)
             .fma_ns = ts_json_int(told, "fma_ns", 1),
             .worker = reply.ordinal,
         };
-        *excursion = ts_sentinel_add(&s->run->sentinel, &point);
-        if (s->journal)
-            result = ts_journal_sentinel(s->journal,
-                                         &s->run->sentinel.points[s->run->sentinel.count - 1], err);
+        /* One that had to wait for a processor says nothing of the device. */
+        if (!ts_sweep_was_starved(s, told))
+            result = add_point(s, &point, excursion, err);
     } else if (reply.kind != TS_REPLY_SIGNAL) {
         give_up(s, &reply);
     }

@@ -188,6 +188,8 @@ static int make_round(struct timing *t, int round, bool last, struct ts_err *err
     ts_rng_shuffle(&rng, order, count);
     if (s->options->ab && count > 0)
         ts_sweep_change_workers(s);
+    else
+        ts_sweep_renew_workers(s);
     result = visit_entries(t, order, count, last, &rng, err);
     free(order);
     return result;
@@ -229,6 +231,8 @@ static int confirm(struct timing *t, struct ts_err *err)
         ts_rng_shuffle(&rng, finalists, count);
         if (round == rounds / 2)
             ts_sweep_change_workers(s);
+        else
+            ts_sweep_renew_workers(s);
         for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
             const struct ts_row *row = row_at(t, finalists[i]);
             struct visit visit = {
@@ -334,6 +338,8 @@ static int make_more(struct timing *t, struct ts_err *err)
         }
         if (s->options->ab)
             ts_sweep_change_workers(s);
+        else
+            ts_sweep_renew_workers(s);
         result = visit_entries(t, order, count, false, &rng, err);
         if (result < 0)
             break;
@@ -382,16 +388,23 @@ static int make_more_in_time(struct timing *t, int64_t begin_ns, int64_t end_ns,
     return make_more(t, err);
 }
 
+/* The visits asked for are spread over as many processes: what differs between processes, such as
+ * where code and buffers lie, is noise, too. A quick answer makes do with two. */
+static bool wants_processes(const struct sweep *s, int round)
+{
+    return s->options->selection.quick ? round == (s->visits + 1) / 2 : round > 0;
+}
+
 static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
 {
     struct sweep *s = t->s;
     int64_t begin = ts_now_ns();
-    int half = (s->visits + 1) / 2, result = 0;
+    int result = 0;
 
     if (visits_to_make(t, s->visits - 1) > 0) {
         for (int round = 0; round < s->visits && result == 0; round++) {
             t->end_ns = part_of(begin, end_ns, round == 0 ? 0.5 : 0.8);
-            if (round == half)
+            if (wants_processes(s, round))
                 ts_sweep_change_workers(s);
             result = make_round(t, round, round == s->visits - 1, err);
         }
@@ -427,6 +440,9 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err)
     int64_t begin = ts_now_ns(), total = visits_left(&t);
     int result;
 
+    s->timing_began_ns = begin;
+    s->waited_ns = 0;
+    s->spare_visits = total;
     ts_progress_phase(s->progress, "time", total);
     result = ts_sweep_watch_begin(s, total, err);
     for (size_t i = 0; i < s->case_count && result == 0 && !ts_signal_pending(); i++) {

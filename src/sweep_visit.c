@@ -38,7 +38,8 @@ static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *
         ts_row_add_visit(row, sample_ns, count, worker);
     row->time.visits[row->time.visit_count - 1].pair = visit->pair;
     free(sample_ns);
-    row->time.disturbed += ts_json_bool(object, "paused", false);
+    row->time.disturbed +=
+        ts_json_bool(object, "starved", false) || ts_json_bool(object, "paused", false);
     return s->journal ? ts_journal_visit(s->journal, row, err) : 0;
 }
 
@@ -48,6 +49,19 @@ static void drop_visits(struct ts_row *row)
     for (size_t i = 0; i < row->time.visit_count; i++)
         free(row->time.visits[i].sample_ns);
     row->time.visit_count = row->time.fresh_from = 0;
+}
+
+/* Was it starved, and can the row do without it: has it visits enough, or gets it another one? The
+ * finalists' last ones are as many as they are. */
+static bool is_spoilt(struct sweep *s, const struct visit *visit, const cJSON *told)
+{
+    const struct ts_row *row = &s->run->rows[visit->row];
+
+    if (!ts_sweep_was_starved(s, told) || visit->fresh)
+        return false;
+    if (row->time.visit_count >= (size_t)s->visits)
+        return true;
+    return !s->never_calm && s->spare_visits-- > 0;
 }
 
 static int take_reply(struct sweep *s, const struct visit *visit, const struct ts_reply *reply,
@@ -66,7 +80,7 @@ static int take_reply(struct sweep *s, const struct visit *visit, const struct t
         ts_row_set_status(row, TS_OK, NULL, "%s", "");
     if ((failed || visit->first) && s->journal && ts_journal_row(s->journal, row, err) < 0)
         return -1;
-    if (failed || visit->no_samples)
+    if (failed || visit->no_samples || is_spoilt(s, visit, ts_json_get(reply->line, "visit")))
         return 0;
     return add_samples(s, row, visit, reply->line, reply->ordinal, err);
 }
@@ -88,6 +102,7 @@ static int ask(struct sweep *s, struct team *team, const struct visit *visit,
         job.prove_first = visit->first;
         job.samples = visit->no_samples ? 0 : s->samples;
         job.prove_last = visit->last;
+        job.patience_ns = ts_sweep_patience_ns(s);
         job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
         ts_crew_send(team->crew, team->seat, &job, sources.digests, sources.texts, sources.count);
         ts_crew_wait(team->crew, s->end_ns, reply);

@@ -7,6 +7,8 @@
 
 /* So many workers in a row that end before doing anything: the driver or the launcher is broken. */
 #define LOST_LIMIT 5
+/* A timing worker serves at least so many times as long as a process costs. */
+#define SERVICE_TIMES 8
 
 struct team *ts_sweep_team(struct sweep *s, size_t space)
 {
@@ -25,6 +27,7 @@ int ts_sweep_need_seat(struct team *team, struct ts_err *err)
     if (ts_crew_hire(team->crew, &team->seat, err) < 0)
         return -1;
     team->has_seat = true;
+    team->hired_ns = ts_now_ns();
     return 0;
 }
 
@@ -36,6 +39,13 @@ void ts_sweep_change_workers(struct sweep *s)
             ts_crew_dismiss(team->crew, team->seat);
         team->has_seat = false;
     }
+}
+
+void ts_sweep_renew_workers(struct sweep *s)
+{
+    if (s->teams[0].has_seat &&
+        ts_now_ns() - s->teams[0].hired_ns > SERVICE_TIMES * s->process_cost_ns)
+        ts_sweep_change_workers(s);
 }
 
 int ts_sweep_count_lost(struct sweep *s, const struct ts_reply *reply, struct ts_err *err)
@@ -330,9 +340,11 @@ static int open_b(struct sweep *s, struct ts_err *err)
 int ts_sweep_open_device(struct sweep *s, struct ts_err *err)
 {
     cJSON *line;
+    int64_t begin_ns = ts_now_ns();
 
     if (open_team(s, &s->teams[0], &line, err) < 0)
         return -1;
+    s->process_cost_ns = ts_now_ns() - begin_ns;
     if (line)
         take_facts(s, line);
     cJSON_Delete(line);

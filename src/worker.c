@@ -282,14 +282,22 @@ static void serve_sentinel(struct ts_worker *worker, const struct ts_job *job)
 {
     cJSON *line = done_line(worker, "sentinel"), *object;
     struct ts_fault fault = {0};
-    int64_t copy_ns = 0, fma_ns = 0;
-    int result = ts_worker_sentinel(worker, &job->code, &job->clock, &copy_ns, &fma_ns, &fault);
+    struct ts_sentinel_point point = {0};
+    struct ts_calm calm;
+    int result;
+
+    ts_worker_calm_begin(&calm, worker, &job->clock, job->patience_ns);
+    do
+        result = ts_worker_sentinel(worker, &job->code, &job->clock, &point, &fault);
+    while (result == 0 && ts_worker_calm_again(&calm));
+    ts_worker_calm_end(&calm);
 
     add_fault(line, &fault);
     if (result == 0) {
         object = ts_json_add_object(line, "sentinel");
-        ts_json_add_int(object, "copy_ns", copy_ns);
-        ts_json_add_int(object, "fma_ns", fma_ns);
+        ts_json_add_int(object, "copy_ns", point.copy_ns);
+        ts_json_add_int(object, "fma_ns", point.fma_ns);
+        ts_worker_calm_tell(&calm, object);
     }
     send_line(worker, line);
 }
@@ -321,6 +329,7 @@ static void add_visit(cJSON *line, const struct ts_outcome *outcome)
     ts_json_add_int(visit, "batch", outcome->visit.batch);
     if (outcome->paused)
         ts_json_add_bool(visit, "paused", true);
+    ts_worker_calm_tell(&outcome->calm, visit);
     samples = ts_json_add_array(visit, "sample_ns");
     for (size_t i = 0; i < outcome->visit.count; i++)
         ts_json_add_int(samples, NULL, outcome->visit.sample_ns[i]);
@@ -433,6 +442,7 @@ int ts_worker_serve(struct ts_err *err)
     if (take_streams(&worker, err) < 0)
         return -1;
     ts_pause_install();
+    ts_worker_pin_threads();
     worker.bench = ts_bench_open();
     worker.truth = ts_truth_open(computing, &worker);
     hello = cJSON_CreateObject();

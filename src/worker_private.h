@@ -5,6 +5,8 @@
 #include "job.h"
 #include "ocl.h"
 #include "rig.h"
+#include "runqueue.h"
+#include "sentinel.h"
 #include "truth.h"
 #include "worker.h"
 
@@ -35,6 +37,34 @@ struct ts_worker {
 /* The job in hand enters a stage: tells the parent, and books the time of the stage before. */
 void ts_worker_stage(struct ts_worker *worker, enum ts_stage stage);
 
+/* Measuring on processors that others may want, too: where the device's threads, or the thread that
+ * reads the clock, had to wait for one, what was measured is not the kernel's, and it is measured
+ * again. On a device with processors of its own and an event clock nothing of this happens.
+ *
+ *     ts_worker_calm_begin(&calm, worker, clock, patience_ns);
+ *     do
+ *         measure();
+ *     while (ts_worker_calm_again(&calm));
+ *     ts_worker_calm_end(&calm);
+ */
+struct ts_calm {
+    bool concerned;
+    int64_t patience_ns; /* it may take so long until all is calm */
+    int64_t began_ns, marked_ns, nap_ns;
+    int tries;
+    struct ts_runqueue mark;
+    bool starved;      /* the last was no calm one either */
+    int64_t waited_ns; /* what was not kept, and sleep between */
+};
+void ts_worker_calm_begin(struct ts_calm *calm, const struct ts_worker *worker,
+                          const struct ts_clock *clock, int64_t patience_ns);
+/* What is measured begins only now. */
+void ts_worker_calm_mark(struct ts_calm *calm);
+bool ts_worker_calm_again(struct ts_calm *calm);
+void ts_worker_calm_end(struct ts_calm *calm);
+/* Into the protocol's object for what was measured. */
+void ts_worker_calm_tell(const struct ts_calm *calm, cJSON *object);
+
 /* What a prove, time or check job found, for its `done` line. */
 struct ts_outcome {
     struct ts_fault fault; /* status TS_OK: right */
@@ -44,6 +74,7 @@ struct ts_outcome {
     bool paused;      /* the worker was stopped, or the machine slept, during the visit */
     int64_t first_ns; /* host time of the first launch at this size in this job */
     struct ts_visit_result visit;
+    struct ts_calm calm; /* of the visit */
     enum ts_cache cache; /* of the visit */
 };
 
@@ -98,12 +129,17 @@ bool ts_worker_is_cpu(const struct ts_worker *worker);
 /* Medians of a few launches of a copy and of a multiply-add kernel of fixed sizes, by the clock;
  * what they need is made at the first call and kept. -1 with the fault. */
 int ts_worker_sentinel(struct ts_worker *worker, const struct ts_code *code,
-                       const struct ts_clock *clock, int64_t *copy_ns, int64_t *fma_ns,
+                       const struct ts_clock *clock, struct ts_sentinel_point *point,
                        struct ts_fault *fault);
 
 /* What the results tell of the host that the worker runs on, and the variables that steer drivers.
  */
 cJSON *ts_worker_host(void);
 cJSON *ts_worker_environment(void);
+/* Call before OpenCL is used. PoCL's threads, one a processor, are kept on a processor each, unless
+ * the user's POCL_AFFINITY says otherwise: the scheduler now and then puts two short-lived ones on
+ * the same, and then a launch takes twice its time. Not in a process that may not run on every
+ * processor, where PoCL would fail. */
+void ts_worker_pin_threads(void);
 
 #endif

@@ -101,7 +101,7 @@ static int median_ns(struct ts_worker_probe *probe, const struct ts_clock *clock
 }
 
 int ts_worker_sentinel(struct ts_worker *worker, const struct ts_code *code,
-                       const struct ts_clock *clock, int64_t *copy_ns, int64_t *fma_ns,
+                       const struct ts_clock *clock, struct ts_sentinel_point *point,
                        struct ts_fault *fault)
 {
     if (!worker->sentinel) {
@@ -112,8 +112,8 @@ int ts_worker_sentinel(struct ts_worker *worker, const struct ts_code *code,
         }
         worker->sentinel = made;
     }
-    return median_ns(&worker->sentinel->copy, clock, copy_ns, fault) < 0 ||
-                   median_ns(&worker->sentinel->fma, clock, fma_ns, fault) < 0
+    return median_ns(&worker->sentinel->copy, clock, &point->copy_ns, fault) < 0 ||
+                   median_ns(&worker->sentinel->fma, clock, &point->fma_ns, fault) < 0
                ? -1
                : 0;
 }

@@ -51,17 +51,23 @@ static int visit(struct ts_worker *worker, const struct ts_job *job, struct ts_r
     const struct ts_inputs *inputs = ts_truth_inputs(worker->truth, &job->instances[0], job->seed,
                                                      TS_PATTERN_SPEC, &outcome->fault);
     struct ts_pause pause;
+    int result;
 
     if (!inputs || ts_rig_upload(rig, inputs, &outcome->fault) < 0 ||
         (job->cold && cool(worker, rig, outcome) < 0))
         return -1;
     ts_worker_stage(worker, TS_STAGE_TIME);
-    pause = ts_pause_mark();
-    if (ts_measure_visit(&plan, launch, &timing, &outcome->visit) < 0)
-        return -1;
-    outcome->has_visit = true;
-    outcome->paused = ts_pause_since(&pause);
-    return 0;
+    ts_worker_calm_begin(&outcome->calm, worker, &job->clock, job->patience_ns);
+    do {
+        free(outcome->visit.sample_ns);
+        outcome->visit.sample_ns = NULL;
+        pause = ts_pause_mark();
+        result = ts_measure_visit(&plan, launch, &timing, &outcome->visit);
+        outcome->paused = ts_pause_since(&pause);
+    } while (result == 0 && !outcome->paused && ts_worker_calm_again(&outcome->calm));
+    ts_worker_calm_end(&outcome->calm);
+    outcome->has_visit = result == 0;
+    return result;
 }
 
 void ts_worker_time(struct ts_worker *worker, const struct ts_job *job, struct ts_outcome *outcome)

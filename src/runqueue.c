@@ -1,0 +1,133 @@
+/* runqueue.c: see runqueue.h. */
+#include "runqueue.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAKE_UP_NS 50000
+/* A thread's turn comes after some slices of the scheduler, a few ms each. */
+#define SETTLE_LOOKS 50
+#define SETTLE_NS 500000
+
+/* The text of a thread's file, or false: a thread may end meanwhile. */
+static bool read_of_thread(int tasks, long id, const char *file, char *text, size_t room)
+{
+    char path[64];
+    ssize_t length = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "%ld/%s", id, file);
+    fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        length = read(fd, text, room - 1);
+        close(fd);
+    }
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+static void add_thread(struct ts_runqueue *all, int tasks, long id)
+{
+    struct ts_runqueue_thread thread = {.id = id};
+    char text[128];
+
+    if (!read_of_thread(tasks, id, "schedstat", text, sizeof(text)) ||
+        sscanf(text, "%*d %" SCNd64 " %" SCNd64, &thread.wait_ns, &thread.turns) != 2)
+        return;
+    TS_GROW(all->threads, all->count, all->capacity);
+    all->threads[all->count++] = thread;
+}
+
+/* Running or wanting to. The state follows the name in brackets, which may hold brackets. */
+static bool is_ready(int tasks, long id)
+{
+    char text[512];
+    const char *name_end;
+
+    return read_of_thread(tasks, id, "stat", text, sizeof(text)) &&
+           (name_end = strrchr(text, ')')) != NULL && strncmp(name_end, ") R", 3) == 0;
+}
+
+/* Adds the threads that there are; returns whether all but the main thread, which asks, sleep. */
+static bool look(struct ts_runqueue *all)
+{
+    DIR *directory = opendir("/proc/self/task");
+    const struct dirent *entry;
+    bool asleep = true;
+
+    if (!directory)
+        return true;
+    while ((entry = readdir(directory)) != NULL) {
+        long id = strtol(entry->d_name, NULL, 10);
+
+        if (id <= 0) /* . and .. */
+            continue;
+        add_thread(all, dirfd(directory), id);
+        asleep = asleep && (id == (long)getpid() || !is_ready(dirfd(directory), id));
+    }
+    closedir(directory);
+    return asleep;
+}
+
+struct ts_runqueue ts_runqueue_mark(void)
+{
+    struct ts_runqueue mark = {0};
+
+    look(&mark);
+    return mark;
+}
+
+void ts_runqueue_free(struct ts_runqueue *mark)
+{
+    free(mark->threads);
+    *mark = (struct ts_runqueue){0};
+}
+
+static struct ts_runqueue_thread find(const struct ts_runqueue *in, long id)
+{
+    for (size_t i = 0; i < in->count; i++) {
+        if (in->threads[i].id == id)
+            return in->threads[i];
+    }
+    return (struct ts_runqueue_thread){.id = id}; /* it began later */
+}
+
+int64_t ts_runqueue_between(const struct ts_runqueue *before, const struct ts_runqueue *after)
+{
+    int64_t longest_ns = 0;
+
+    for (size_t i = 0; i < after->count; i++) {
+        const struct ts_runqueue_thread now = after->threads[i], then = find(before, now.id);
+        int64_t beyond_ns = now.wait_ns - then.wait_ns - WAKE_UP_NS * (now.turns - then.turns);
+
+        if (beyond_ns > longest_ns)
+            longest_ns = beyond_ns;
+    }
+    return longest_ns;
+}
+
+int64_t ts_runqueue_since(const struct ts_runqueue *mark)
+{
+    const struct timespec moment = {0, SETTLE_NS};
+    struct ts_runqueue now = {0};
+    bool asleep = look(&now);
+    int64_t longest_ns;
+
+    for (int i = 0; i < SETTLE_LOOKS && mark->count > 0 && !asleep; i++) {
+        (void)nanosleep(&moment, NULL);
+        ts_runqueue_free(&now);
+        asleep = look(&now);
+    }
+    longest_ns = ts_runqueue_between(mark, &now);
+    ts_runqueue_free(&now);
+    /* Its wait is not over, and of unknown length. */
+    return mark->count > 0 && !asleep && longest_ns < SETTLE_LOOKS * SETTLE_NS
+               ? SETTLE_LOOKS * SETTLE_NS
+               : longest_ns;
+}

@@ -1,0 +1,38 @@
+/* runqueue.h: did a thread of this process have to wait for a processor? Floor 0.
+ *
+ * A kernel on a CPU device runs in threads of this process. While another process keeps one of the
+ * processors busy, while the scheduler puts two of the threads on one of them, or while a
+ * container's limit holds them back, a launch takes a multiple of its time, and no clock says why.
+ * Linux counts it: the run-queue delay and the number of turns in
+ * /proc/PID/task/TID/schedstat (its Documentation/scheduler/sched-stats.rst). */
+#ifndef TS_RUNQUEUE_H
+#define TS_RUNQUEUE_H
+
+#include "base.h"
+
+struct ts_runqueue_thread {
+    long id;
+    int64_t wait_ns; /* for a processor, in all its turns */
+    int64_t turns;
+};
+
+/* All threads of the process at a moment; none where the system does not tell. */
+struct ts_runqueue {
+    struct ts_runqueue_thread *threads;
+    size_t count, capacity;
+};
+/* Ends by ts_runqueue_free. */
+struct ts_runqueue ts_runqueue_mark(void);
+void ts_runqueue_free(struct ts_runqueue *mark);
+
+/* The longest time in ns that one thread waited since the mark, beyond what waking up costs (0.1 ms
+ * a turn, so that a kernel of microseconds, which wakes its threads a thousand times, does not look
+ * like a busy machine); 0: none had to, or the system does not tell. A wait is counted when it is
+ * over, so this itself waits (25 ms at most) for threads that are ready: call it when the launches
+ * are done. */
+int64_t ts_runqueue_since(const struct ts_runqueue *mark);
+
+/* The same between two moments. */
+int64_t ts_runqueue_between(const struct ts_runqueue *before, const struct ts_runqueue *after);
+
+#endif

@@ -1,0 +1,77 @@
+/* worker_calm.c: measuring again where threads of this process had to wait for a processor. */
+#include <time.h>
+
+#include "worker_private.h"
+
+/* A wait of this part of what was measured spoils more than a sample or two of it. */
+#define STARVED_SHARE 0.2
+/* The scheduler parts two threads that share a processor only while they run, so some tries follow
+ * each other at once; a busy neighbour is waited for. */
+#define TRIES_AT_ONCE 3
+#define FIRST_NAP_NS 20000000
+#define LONGEST_NAP_NS 320000000
+
+void ts_worker_calm_begin(struct ts_calm *calm, const struct ts_worker *worker,
+                          const struct ts_clock *clock, int64_t patience_ns)
+{
+    *calm = (struct ts_calm){
+        .concerned = ts_worker_is_cpu(worker) || !clock->event,
+        .patience_ns = patience_ns,
+        .nap_ns = FIRST_NAP_NS,
+        .began_ns = ts_now_ns(),
+    };
+    ts_worker_calm_mark(calm);
+}
+
+void ts_worker_calm_mark(struct ts_calm *calm)
+{
+    if (!calm->concerned)
+        return;
+    ts_runqueue_free(&calm->mark);
+    calm->mark = ts_runqueue_mark();
+    calm->marked_ns = ts_now_ns();
+}
+
+/* Sleeps after every few tries, longer each time, but not beyond the patience. */
+static void nap(struct ts_calm *calm, int64_t left_ns)
+{
+    int64_t nap_ns = calm->nap_ns < left_ns ? calm->nap_ns : left_ns;
+    const struct timespec time = {(time_t)(nap_ns / 1000000000), (long)(nap_ns % 1000000000)};
+
+    if (calm->tries % TRIES_AT_ONCE != 0)
+        return;
+    (void)nanosleep(&time, NULL);
+    if (calm->nap_ns < LONGEST_NAP_NS)
+        calm->nap_ns *= 2;
+}
+
+bool ts_worker_calm_again(struct ts_calm *calm)
+{
+    int64_t now_ns = ts_now_ns(), left_ns = calm->began_ns + calm->patience_ns - now_ns;
+
+    if (!calm->concerned)
+        return false;
+    calm->starved =
+        (double)ts_runqueue_since(&calm->mark) > STARVED_SHARE * (double)(now_ns - calm->marked_ns);
+    if (!calm->starved || left_ns <= 0) {
+        calm->waited_ns = calm->marked_ns - calm->began_ns;
+        return false;
+    }
+    calm->tries++;
+    nap(calm, left_ns);
+    ts_worker_calm_mark(calm);
+    return true;
+}
+
+void ts_worker_calm_end(struct ts_calm *calm)
+{
+    ts_runqueue_free(&calm->mark);
+}
+
+void ts_worker_calm_tell(const struct ts_calm *calm, cJSON *object)
+{
+    if (calm->starved)
+        ts_json_add_bool(object, "starved", true);
+    if (calm->waited_ns > 0)
+        ts_json_add_int(object, "waited_ns", calm->waited_ns);
+}
