@@ -25,6 +25,8 @@
 #include "row.h"
 #include "sentinel.h"
 
+#define TS_RESULTS_SCHEMA "tilesweep.results/" /* and its version */
+
 /* One device measured once. Owns everything. */
 struct ts_run {
     char *id, *started, *finished; /* finished NULL while under way */
