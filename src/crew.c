@@ -1,6 +1,7 @@
 /* crew.c: workers: starting, deadlines, replies. */
 #include "crew.h"
 
+#include "hide.h"
 #include "reply.h"
 
 #include <stdio.h>
@@ -45,6 +46,7 @@ struct ts_crew {
     int *next_ordinal;
     int64_t last_id;
     int64_t looked_ns; /* the last look at the clock; 0: none yet */
+    char *hidden_host; /* NULL: replies come as they are */
 };
 
 struct ts_crew *ts_crew_open(const struct ts_launcher *launcher, int64_t timeout_ns,
@@ -77,6 +79,7 @@ void ts_crew_close(struct ts_crew *crew)
         ts_child_close(crew->hands[i].child);
         clear_hand(&crew->hands[i]);
     }
+    free(crew->hidden_host);
     free(crew->command);
     free(crew);
 }
@@ -90,6 +93,12 @@ void ts_crew_use_command(struct ts_crew *crew, const char *command)
 {
     free(crew->command);
     crew->command = ts_strdup(command);
+}
+
+void ts_crew_hide(struct ts_crew *crew, const char *host)
+{
+    free(crew->hidden_host);
+    crew->hidden_host = ts_strdup(host ? host : "");
 }
 
 /* ---- sending ---- */
@@ -548,6 +557,18 @@ static void look_at_clock(struct ts_crew *crew, int64_t expected_ns)
     }
 }
 
+static void hide(const struct ts_crew *crew, struct ts_reply *reply)
+{
+    const char *host = crew->hidden_host;
+
+    if (!host)
+        return;
+    ts_hide_in(&reply->text, host);
+    ts_hide_in(&reply->talk, host);
+    ts_hide_json(ts_json_get(reply->line, "build"), host);
+    ts_hide_json(ts_json_get(ts_json_get(reply->line, "reason"), "text"), host);
+}
+
 void ts_crew_wait(struct ts_crew *crew, int64_t until_ns, struct ts_reply *reply)
 {
     struct ts_child *children[TS_CREW_SEATS];
@@ -563,8 +584,10 @@ void ts_crew_wait(struct ts_crew *crew, int64_t until_ns, struct ts_reply *reply
             children[i] = crew->hands[i].child;
         ts_child_wait(children, TS_CREW_SEATS, asked_ns, &event);
         look_at_clock(crew, asked_ns);
-        if (take_event(crew, &event, reply) || check_deadlines(crew, reply))
+        if (take_event(crew, &event, reply) || check_deadlines(crew, reply)) {
+            hide(crew, reply);
             return;
+        }
         if (event.kind == TS_EVENT_TIMEOUT && crew->looked_ns >= until_ns)
             return;
     }

@@ -54,10 +54,6 @@ static int check(const struct ab_options *o, const struct ts_cli_args *args, str
     bool differs = o->options_b || o->worker_b || o->env_b.count > 0;
     if (ts_judging_check(&o->judging.compare, err) != 0)
         return -1;
-    if (o->run.sweep.resume && o->options_b)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "--resume goes on with the run as it was asked for; leave out "
-                          "--options-b");
     if (o->run.sweep.resume)
         return 0;
     if (args->count == 0)

@@ -178,6 +178,22 @@ def context_and_options_are_stored(sweep):
         text = file.read()
     for secret in ("fakehost", sweep.folder, os.path.expanduser("~") + "/"):
         expect(secret not in text, f"--anonymous leaves {secret}")
+    with open(SPEC, encoding="utf-8") as file:
+        spec = json.load(file)
+    spec["options"] = "-I/home/somebody/inc -DWHERE=fakehost"
+    spec["sources"] = [os.path.join(os.path.dirname(SPEC), name) for name in spec["sources"]]
+    path = os.path.join(sweep.folder, "private.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(spec, file)
+    sweep.run("--quick", "--anonymous", spec=path, worker=("--fault", "private")).expect_status(1)
+    with open(sweep.file, encoding="utf-8") as file:
+        text = file.read()
+    for secret in ("somebody", "fakehost"):
+        expect(secret not in text, f"--anonymous leaves {secret}")
+    (run,) = load_results(sweep.file)["runs"]
+    row = run["rows"][0]
+    told = (row["build"]["options"], row["build"]["log"], row["reason"]["text"], row["talk"])
+    expect(all("<path-" in text for text in told), f"{told}")
 
 
 def setup_and_cleanup(sweep):
