@@ -69,6 +69,7 @@ static const struct {
     {TS_GATED_BASELINE, "baseline of its case", "baseline of its case"},
     {TS_GATED_DEPLOYED, "deployed", "deployed"},
     {TS_GATED_ALL, "--gate all", "--gate all"},
+    {TS_GATED_BROKEN, "fails in NEW alone", "fails on B alone"},
 };
 
 const char *ts_gated_words(unsigned gated, bool ab)
@@ -244,6 +245,15 @@ static double typical_found(const struct ts_compare *compare)
     return typical;
 }
 
+/* Between two edits nothing but the edit can have broken a configuration, be it among the best or
+ * not: a kernel that computes something wrong is no matter of speed. */
+static void gate_broken(struct ts_compare *compare)
+{
+    for (size_t i = 0; i < compare->row_count && compare->paired; i++)
+        if (compare->rows[i].outcome == TS_OUT_FAILED)
+            compare->rows[i].gated |= TS_GATED_BROKEN;
+}
+
 void ts_compare_judge_cases(struct ts_compare *compare)
 {
     for (size_t i = 0; i < compare->case_count; i++) {
@@ -254,6 +264,7 @@ void ts_compare_judge_cases(struct ts_compare *compare)
     }
     for (size_t i = 0; i < compare->row_count && compare->options.gate == TS_GATE_ALL; i++)
         compare->rows[i].gated = TS_GATED_ALL;
+    gate_broken(compare);
     for (size_t i = 0; i < compare->case_count; i++)
         set_case_power(compare, &compare->cases[i]);
     if (compare->found == 0.0)

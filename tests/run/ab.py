@@ -124,6 +124,18 @@ def failing_on_one_side(sweep):
     expect("failed  fake POINTS=5 N=65536 plain TX=32 TY=8: A ok" in ended.out and "unstable-result" in ended.out, ended.out)
     counts = compare(sweep, sweep.file)["counts"]
     expect((counts["failed"], counts["same"]) == (8, 8), f"{counts}")
+    # One that is neither among the best nor the baseline: no gate lets it pass, but for who asks for that.
+    slow = {"benchmark": "fake", "problem": {"POINTS": 5}, "variant": "plain", "params": {"TX": 16, "TY": 4}}
+    ended = ab(sweep, *ONE_CASE, "--options-b", "-DBREAKS=plain/16/4").expect_status(1)
+    expect("failed  fake POINTS=5 N=65536 plain TX=16 TY=4" in ended.out and "counts: fails on B alone" in ended.out, ended.out)
+    (row,) = (row for row in compare(sweep, sweep.file)["rows"] if row["verdict"] == "failed")
+    expect(row["params"] == slow["params"] and "fails in NEW alone" in row["gated"], f"{row['gated']}")
+    deployed = os.path.join(sweep.folder, "tuned.json")
+    with open(deployed, "w", encoding="utf-8") as file:
+        json.dump({"schema": "tilesweep.tuned/1", "best": [dict(slow, params={"TX": 32, "TY": 8})]}, file)
+    for words, status in (((), 1), (("--gate", "all"), 1), (("--gate", "deployed", "--deployed", deployed), 1),
+                          (("--fail-on", "slower"), 0)):
+        harness.run([sweep.program, "compare", *words, sweep.file], sweep.env, sweep.folder).expect_status(status)
     ended = ab(sweep, *ONE_CASE, "--worker-b", sweep.worker(), worker=("--fault", "wrong")).expect_status(0)
     counts = compare(sweep, sweep.file)["counts"]
     expect((counts["fixed"], counts["same"]) == (8, 8), f"{counts}")
