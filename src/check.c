@@ -32,6 +32,15 @@ enum ts_check_status ts_check_row_status(const struct ts_check_row *row)
     return TS_CHECK_CLEAN;
 }
 
+bool ts_check_row_failed(const struct ts_check_row *row)
+{
+    bool failed = false;
+
+    for (int pass = 0; pass < TS_PASS_COUNT; pass++)
+        failed |= row->passes[pass].failed != NULL;
+    return failed;
+}
+
 /* ---- Oclgrind ---- */
 
 struct work {
@@ -194,7 +203,8 @@ static void free_checking(struct ts_checking *c)
     free(c->checker);
 }
 
-/* Of one spec: a finding, or a case of which nothing could be checked. */
+/* Of one spec: a finding, a kernel that does not build or launch, or a case of which nothing could
+ * be checked. */
 static bool has_finding_in(const struct ts_checking *c, size_t space)
 {
     enum { TRIED = 1, CHECKED = 2 };
@@ -206,7 +216,7 @@ static bool has_finding_in(const struct ts_checking *c, size_t space)
         enum ts_check_status status = ts_check_row_status(&c->rows[i]);
         if (c->rows[i].space != space)
             continue;
-        finding |= status == TS_CHECK_FINDING;
+        finding |= status == TS_CHECK_FINDING || ts_check_row_failed(&c->rows[i]);
         seen[of->configs[c->rows[i].config].problem] |=
             status == TS_CHECK_NOT_CHECKED ? TRIED : TRIED | CHECKED;
     }
@@ -216,7 +226,6 @@ static bool has_finding_in(const struct ts_checking *c, size_t space)
     return finding;
 }
 
-/* A finding, or a case (a benchmark's problem) of which nothing could be checked. */
 static bool has_finding(const struct ts_checking *c)
 {
     for (size_t i = 0; i < c->spec_count; i++) {

@@ -6,7 +6,8 @@
  * races, barriers and bounds, the other, which builds without optimisation, uninitialised values.
  * Buffers are plain and outputs are left as they are made (docs/protocol.md, `check`). What
  * Oclgrind writes to its log is a finding; that it dies, refuses or does not end is none: such a
- * row is not checked, and says why. */
+ * row is not checked, and says why. A kernel that does not build, or cannot be launched as it is,
+ * is not checked either, but fails the check: nobody looked at it. */
 #ifndef TS_CHECK_H
 #define TS_CHECK_H
 
@@ -30,9 +31,9 @@ struct ts_check_options {
     int verbose;                        /* what Oclgrind and the kernels printed, too */
 };
 
-/* Checks, and prints one row a configuration. Returns the exit status: 0 all clean; 1 a finding, or
- * a case without any row that could be checked; 130, 143. -1 with err for what stops the program: 4
- * when Oclgrind is missing. */
+/* Checks, and prints one row a configuration. Returns the exit status: 0 all clean; 1 a finding, a
+ * kernel that does not build or launch, or a case without any row that could be checked; 130, 143.
+ * -1 with err for what stops the program: 4 when Oclgrind is missing. */
 int ts_check_run(const struct ts_check_options *options, struct ts_err *err);
 
 #endif

@@ -81,7 +81,8 @@ static void add_unchecked(const struct ts_check_row *row, struct ts_text *out)
         const struct ts_pass_result *pass = &row->passes[p];
         if (pass->done)
             continue;
-        ts_text_printf(out, "    %s not checked: ", what[p]);
+        ts_text_printf(out, "    %s not checked: %s%s", what[p], pass->failed ? pass->failed : "",
+                       pass->failed ? ": " : "");
         add_indented(out, pass->why);
     }
 }
@@ -111,16 +112,21 @@ static void print_row(const struct ts_checking *c, const struct ts_check_row *ro
 
 void ts_check_print_text(const struct ts_checking *c, struct ts_text *out)
 {
-    int64_t counts[TS_CHECK_STATUS_COUNT];
+    int64_t counts[TS_CHECK_STATUS_COUNT], failed = 0;
 
-    for (size_t i = 0; i < c->row_count; i++)
+    for (size_t i = 0; i < c->row_count; i++) {
         print_row(c, &c->rows[i], out);
+        failed += ts_check_row_failed(&c->rows[i]);
+    }
     count_rows(c, counts);
     ts_text_printf(out,
                    "%zu configurations by %s: %" PRId64 " clean, %" PRId64
-                   " with findings, %" PRId64 " not checked\n",
+                   " with findings, %" PRId64 " not checked",
                    c->row_count, c->checker, counts[TS_CHECK_CLEAN], counts[TS_CHECK_FINDING],
                    counts[TS_CHECK_NOT_CHECKED]);
+    if (failed > 0)
+        ts_text_printf(out, "; %" PRId64 " with a kernel that does not build or launch", failed);
+    ts_text_puts(out, "\n");
 }
 
 /* ---- JSON ---- */
@@ -187,6 +193,7 @@ static void add_pass(cJSON *parent, const char *name, const struct ts_pass_resul
     reason = ts_json_add_object(into, "reason");
     ts_json_add_string(reason, "code", pass->code);
     ts_json_add_string(reason, "text", pass->why);
+    ts_json_add_string(reason, "status", pass->failed);
 }
 
 static void add_row(cJSON *list, const struct ts_checking *c, const struct ts_check_row *row)

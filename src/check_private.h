@@ -57,6 +57,12 @@ void ts_findings_free(struct ts_findings *findings);
  * x.cl:12 what work-item (7,0,0) writes at x.cl:10; kernel bad; N=257; 530 times". */
 void ts_finding_print(const struct ts_finding *finding, struct ts_text *out);
 
+/* ---- check_build.c: what Oclgrind's compiler says ---- */
+
+/* A build log with the files and lines that `source`, an expanded text with #line marks, was made
+ * of; free() it. */
+char *ts_check_build_log(const char *log, const char *source);
+
 /* ---- rows ---- */
 
 enum ts_check_status {
@@ -75,14 +81,18 @@ const char *ts_check_pass_name(enum ts_check_pass pass);
 struct ts_check_row {
     size_t space, config;
     struct ts_pass_result {
-        size_t sizes;     /* checked */
-        bool done;        /* all of them */
-        char *code, *why; /* not done: "crash", "timeout", "build", ...; in words */
+        size_t sizes;       /* checked */
+        bool done;          /* all of them */
+        char *code, *why;   /* not done: "crash", "timeout", "compiler", ...; in words */
+        const char *failed; /* not done through a fault of the kernel: "build-failed",
+                               "launch-failed"; NULL: Oclgrind's limits, or time */
     } passes[TS_PASS_COUNT];
     struct ts_findings findings;
     char *talk; /* what Oclgrind and the kernels printed; NULL */
 };
 enum ts_check_status ts_check_row_status(const struct ts_check_row *row);
+/* A row that is not checked because its kernel does not build, or cannot be launched as it is. */
+bool ts_check_row_failed(const struct ts_check_row *row);
 
 /* One invocation of `check`. */
 struct ts_checking {

@@ -102,6 +102,14 @@ static struct ts_pass_result *pass_of(struct work *w, const struct watcher *watc
     return &w->c->rows[watcher->row].passes[watcher->pass];
 }
 
+static const struct ts_source *source_of(const struct work *w, const struct watcher *watcher)
+{
+    const struct ts_check_row *row = &w->c->rows[watcher->row];
+    const struct ts_space *space = w->c->spaces[row->space];
+
+    return &space->spec->variants[space->configs[row->config].variant].source;
+}
+
 static void not_done(struct ts_pass_result *pass, const char *code, const char *why)
 {
     if (pass->code)
@@ -118,7 +126,7 @@ static int send_size(struct work *w, struct watcher *watcher, struct ts_err *err
     const struct ts_check_row *row = &c->rows[watcher->row];
     const struct ts_space *space = c->spaces[row->space];
     const struct ts_config *config = &space->configs[row->config];
-    const struct ts_source *source = &space->spec->variants[config->variant].source;
+    const struct ts_source *source = source_of(w, watcher);
     const char *digest = source->digest, *text = source->text;
     struct ts_job job = {.verb = TS_JOB_CHECK, .seed = c->options->seed ? c->options->seed : 1};
     int result;
@@ -214,11 +222,36 @@ static void look_for_death(struct ts_pass_result *pass, const char *talk)
     free(words);
 }
 
-/* The worker was lost, or could not do the job: the row is not checked, whatever it was. */
-static void take_failure(struct ts_pass_result *pass, const struct ts_reply *reply)
+/* "build-failed" and "launch-failed" are the kernel's faults, as in a sweep; NULL: this is not. */
+static const char *kernel_failure(const char *status)
 {
-    const cJSON *reason = ts_json_get(reply->line, "reason"), *build;
-    const char *status, *log;
+    static const enum ts_status faults[] = {TS_BUILD_FAILED, TS_LAUNCH_FAILED};
+
+    for (size_t i = 0; i < TS_COUNT(faults); i++) {
+        if (strcmp(status, ts_status_name(faults[i])) == 0)
+            return ts_status_name(faults[i]);
+    }
+    return NULL;
+}
+
+/* The reply's reason, and what the compiler said of the source. */
+static char *reason_text(const struct ts_reply *reply, const char *source)
+{
+    const char *text = ts_json_string(ts_json_get(reply->line, "reason"), "text", "?");
+    char *log =
+        ts_check_build_log(ts_json_string(ts_json_get(reply->line, "build"), "log", ""), source);
+    char *why = ts_printf("%s%s%s", text, log[0] ? "\n" : "", log);
+
+    free(log);
+    return why;
+}
+
+/* The worker was lost, or could not do the job: the row is not checked, whatever it was. */
+static void take_failure(struct ts_pass_result *pass, const struct ts_reply *reply,
+                         const char *source)
+{
+    const cJSON *reason = ts_json_get(reply->line, "reason");
+    const char *status;
     char *why;
 
     if (reply->kind == TS_REPLY_LOST) {
@@ -228,9 +261,11 @@ static void take_failure(struct ts_pass_result *pass, const struct ts_reply *rep
     status = ts_json_string(reply->line, "status", "?");
     if (strcmp(status, "ok") == 0)
         return;
-    build = ts_json_get(reply->line, "build");
-    log = !strcmp(status, "build-failed") ? ts_json_string(build, "log", "") : "";
-    why = ts_printf("%s%s%s", ts_json_string(reason, "text", "?"), log[0] ? "\n" : "", log);
+    if (!pass->code) /* else Oclgrind gave up before */
+        pass->failed = kernel_failure(status);
+    why = strcmp(status, ts_status_name(TS_BUILD_FAILED)) == 0
+              ? reason_text(reply, source)
+              : ts_strdup(ts_json_string(reason, "text", "?"));
     not_done(pass, ts_json_string(reason, "code", status), why);
     free(why);
 }
@@ -271,7 +306,7 @@ static int take_reply(struct work *w, const struct ts_reply *reply, struct ts_er
     read_log(w, watcher);
     take_talk(&w->c->rows[watcher->row], reply->talk);
     look_for_death(pass, reply->talk);
-    take_failure(pass, reply);
+    take_failure(pass, reply, source_of(w, watcher)->text);
     end_watch(w, watcher, lost);
     if (!pass->code) {
         pass->sizes++;

@@ -69,6 +69,7 @@ static const struct {
     {TS_GATED_BASELINE, "baseline of its case", "baseline of its case"},
     {TS_GATED_DEPLOYED, "deployed", "deployed"},
     {TS_GATED_ALL, "--gate all", "--gate all"},
+    {TS_GATED_BROKEN, "fails in NEW alone", "fails on B alone"},
 };
 
 const char *ts_gated_words(unsigned gated, bool ab)
@@ -99,68 +100,6 @@ static void gate_best(struct ts_compare *compare, const struct ts_compare_case *
             gate_row(compare, c, side, v->speedup.mid > 1.0 ? v->best_staged : v->best_plain, best);
         gate_row(compare, c, side, v->baseline, TS_GATED_BASELINE);
     }
-}
-
-/* ---- deployed ---- */
-
-/* Whether object names the row: benchmark, variant and params as in results; size and problem where
- * it has them. */
-static bool names_row(const cJSON *object, const struct ts_row *row)
-{
-    const struct {
-        const char *key;
-        const struct ts_values *mine;
-    } parts[] = {{"params", &row->params}, {"size", &row->size}, {"problem", &row->problem}};
-    bool same = strcmp(ts_json_string(object, "benchmark", ""), row->benchmark) == 0 &&
-                strcmp(ts_json_string(object, "variant", ""), row->variant) == 0;
-    for (size_t i = 0; i < TS_COUNT(parts) && same; i++) {
-        const cJSON *values = ts_json_get(object, parts[i].key);
-        struct ts_values theirs = {0};
-        struct ts_err ignored = {0};
-        if (!values)
-            continue;
-        same = ts_values_from_json(&theirs, values, &ignored) == 0 &&
-               ts_values_equal(&theirs, parts[i].mine);
-        ts_values_free(&theirs);
-    }
-    return same;
-}
-
-/* Walks every object below value; returns how many name a configuration at all. */
-static size_t gate_named(struct ts_compare *compare, const cJSON *value)
-{
-    const cJSON *item;
-    size_t named = 0;
-    if (cJSON_IsObject(value) && ts_json_string(value, "benchmark", NULL) &&
-        ts_json_string(value, "variant", NULL) && cJSON_IsObject(ts_json_get(value, "params"))) {
-        named++;
-        for (size_t i = 0; i < compare->row_count; i++)
-            if (names_row(value, compare->rows[i].names))
-                compare->rows[i].gated |= TS_GATED_DEPLOYED;
-    }
-    cJSON_ArrayForEach(item, value) named += gate_named(compare, item);
-    return named;
-}
-
-int ts_compare_gate_deployed(struct ts_compare *compare, const char *path, struct ts_err *err)
-{
-    cJSON *document = ts_json_load(path, err);
-    if (!document)
-        return -1;
-    size_t named = gate_named(compare, document), gated = 0;
-    cJSON_Delete(document);
-    for (size_t i = 0; i < compare->row_count; i++)
-        gated += compare->rows[i].gated != 0;
-    if (named == 0)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "%s: expected objects with benchmark, variant and params that name the "
-                          "deployed configurations, found none",
-                          path);
-    if (gated == 0)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "%s: none of the %zu configurations that it names was measured", path,
-                          named);
-    return 0;
 }
 
 /* ---- the answer of a case ---- */
@@ -306,6 +245,15 @@ static double typical_found(const struct ts_compare *compare)
     return typical;
 }
 
+/* Between two edits nothing but the edit can have broken a configuration, be it among the best or
+ * not: a kernel that computes something wrong is no matter of speed. */
+static void gate_broken(struct ts_compare *compare)
+{
+    for (size_t i = 0; i < compare->row_count && compare->paired; i++)
+        if (compare->rows[i].outcome == TS_OUT_FAILED)
+            compare->rows[i].gated |= TS_GATED_BROKEN;
+}
+
 void ts_compare_judge_cases(struct ts_compare *compare)
 {
     for (size_t i = 0; i < compare->case_count; i++) {
@@ -316,6 +264,7 @@ void ts_compare_judge_cases(struct ts_compare *compare)
     }
     for (size_t i = 0; i < compare->row_count && compare->options.gate == TS_GATE_ALL; i++)
         compare->rows[i].gated = TS_GATED_ALL;
+    gate_broken(compare);
     for (size_t i = 0; i < compare->case_count; i++)
         set_case_power(compare, &compare->cases[i]);
     if (compare->found == 0.0)

@@ -161,7 +161,7 @@ static bool is_suspect(const struct ts_compare *compare, const struct ts_compare
 static void add_gated(cJSON *row, unsigned gated)
 {
     cJSON *array = ts_json_add_array(row, "gated");
-    for (unsigned bit = 1; bit <= TS_GATED_ALL; bit <<= 1)
+    for (unsigned bit = 1; bit < TS_GATED_END; bit <<= 1)
         if (gated & bit)
             ts_json_add_string(array, NULL, ts_gated_words(bit, false));
 }

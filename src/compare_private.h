@@ -40,6 +40,8 @@ enum ts_gated {
     TS_GATED_BASELINE = 1 << 2,
     TS_GATED_DEPLOYED = 1 << 3,
     TS_GATED_ALL = 1 << 4,
+    TS_GATED_BROKEN = 1 << 5, /* of `ab`, whatever the gate: it fails on B alone */
+    TS_GATED_END = 1 << 6,
 };
 /* "best of its case in BASE", ...: of the lowest bit set; "" for 0. ab: in A. */
 const char *ts_gated_words(unsigned gated, bool ab);
@@ -114,6 +116,22 @@ struct ts_difference {
     char *what, *base, *fresh; /* values; of several runs, joined by "; " */
 };
 
+/* ---- what is deployed (compare_deployed.c) ---- */
+
+/* A configuration that a tuned file (docs/tuned.schema.json) or a results file names. */
+struct ts_deployed {
+    char *benchmark, *variant;
+    struct ts_values params, size, problem;
+    bool any_size, any_problem; /* not told: all of them */
+};
+/* At least one; free them also after -1. */
+int ts_deployed_load(struct ts_deployed **items, size_t *count, const char *path,
+                     struct ts_err *err);
+void ts_deployed_free(struct ts_deployed *items, size_t count);
+bool ts_deployed_names(const struct ts_deployed *deployed, const struct ts_row *row);
+/* Puts the rows that the file names into the gate; that there are none is an error. */
+int ts_compare_gate_deployed(struct ts_compare *compare, const char *path, struct ts_err *err);
+
 /* ---- waivers ---- */
 
 struct ts_waiver {
@@ -172,7 +190,6 @@ void ts_compare_set_outcomes(struct ts_compare *compare);
 
 /* compare_case.c: verdicts of cases and what is in the gate; power by case and overall. */
 void ts_compare_find_cases(struct ts_compare *compare);
-int ts_compare_gate_deployed(struct ts_compare *compare, const char *path, struct ts_err *err);
 void ts_compare_judge_cases(struct ts_compare *compare);
 
 /* compare_differ.c */

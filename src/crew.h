@@ -39,6 +39,10 @@ void ts_crew_use_device(struct ts_crew *crew, const struct ts_device *device);
 /* Every worker hired from now on is started by this command; copied. */
 void ts_crew_use_command(struct ts_crew *crew, const char *command);
 
+/* From now on no reply tells paths or the host's name (--anonymous): neither the log and options of
+ * a build, nor a reason, nor what a worker printed. host: see hide.h; copied. */
+void ts_crew_hide(struct ts_crew *crew, const char *host);
+
 /* Starts a worker in a free seat. Exit status 4 when it cannot be started. */
 int ts_crew_hire(struct ts_crew *crew, size_t *seat, struct ts_err *err);
 /* Lets the worker in the seat end by itself, within moments. */

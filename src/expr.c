@@ -1,224 +1,8 @@
-/* expr.c: a recursive descent parser that emits code for a small stack machine. The machine has no
- * recursion and no loop of its own: every jump goes forward, so an evaluation ends. */
-#include "expr.h"
+/* expr.c: a recursive descent parser that emits code for the stack machine of expr_eval.c. */
+#include "expr_private.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    MAX_LENGTH = 4096,
-    MAX_NESTING = 64,
-    /* A level of nesting leaves at most one operand of each of == < + * and one function argument
-     * waiting, and the innermost needs two. */
-    MAX_STACK = 5 * (MAX_NESTING + 2) + 2,
-};
-
-/* ---- Arithmetic ---- */
-
-enum fault { FINE, TOO_LARGE, BY_ZERO, REMAINDER, NOT_POSITIVE };
-
-static enum fault add(int64_t a, int64_t b, int64_t *r)
-{
-    return __builtin_add_overflow(a, b, r) ? TOO_LARGE : FINE;
-}
-
-static enum fault subtract(int64_t a, int64_t b, int64_t *r)
-{
-    return __builtin_sub_overflow(a, b, r) ? TOO_LARGE : FINE;
-}
-
-static enum fault multiply(int64_t a, int64_t b, int64_t *r)
-{
-    return __builtin_mul_overflow(a, b, r) ? TOO_LARGE : FINE;
-}
-
-/* Quotient towards zero; *rest has the sign of a. */
-static enum fault quotient(int64_t a, int64_t b, int64_t *r, int64_t *rest)
-{
-    if (b == 0)
-        return BY_ZERO;
-    if (a == INT64_MIN && b == -1)
-        return TOO_LARGE;
-    *r = a / b;
-    *rest = a % b;
-    return FINE;
-}
-
-static enum fault divide(int64_t a, int64_t b, int64_t *r)
-{
-    int64_t rest = 0;
-    enum fault fault = quotient(a, b, r, &rest);
-    return fault ? fault : rest ? REMAINDER : FINE;
-}
-
-static enum fault modulo(int64_t a, int64_t b, int64_t *r)
-{
-    if (b == 0)
-        return BY_ZERO;
-    *r = b == -1 ? 0 : a % b; /* INT64_MIN % -1 traps on some processors */
-    return FINE;
-}
-
-static enum fault floor_div(int64_t a, int64_t b, int64_t *r)
-{
-    int64_t rest = 0;
-    enum fault fault = quotient(a, b, r, &rest);
-    if (!fault && rest && (rest < 0) != (b < 0))
-        --*r;
-    return fault;
-}
-
-static enum fault ceil_div(int64_t a, int64_t b, int64_t *r)
-{
-    int64_t rest = 0;
-    enum fault fault = quotient(a, b, r, &rest);
-    if (!fault && rest && (rest < 0) == (b < 0))
-        ++*r;
-    return fault;
-}
-
-static enum fault round_up(int64_t a, int64_t b, int64_t *r)
-{
-    if (b <= 0)
-        return NOT_POSITIVE;
-    int64_t rest = a % b;
-    if (rest <= 0)
-        return subtract(a, rest, r);
-    return add(a, b - rest, r);
-}
-
-static enum fault less(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a < b;
-    return FINE;
-}
-
-static enum fault less_equal(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a <= b;
-    return FINE;
-}
-
-static enum fault greater(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a > b;
-    return FINE;
-}
-
-static enum fault greater_equal(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a >= b;
-    return FINE;
-}
-
-static enum fault equal(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a == b;
-    return FINE;
-}
-
-static enum fault not_equal(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a != b;
-    return FINE;
-}
-
-static enum fault smaller_of(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a < b ? a : b;
-    return FINE;
-}
-
-static enum fault larger_of(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a > b ? a : b;
-    return FINE;
-}
-
-/* With one operand, b is 0. */
-static enum fault negate(int64_t a, int64_t b, int64_t *r)
-{
-    return subtract(b, a, r);
-}
-
-static enum fault not(int64_t a, int64_t b, int64_t *r) { *r = a == b; return FINE; }
-
-static enum fault absolute(int64_t a, int64_t b, int64_t *r)
-{
-    return a < 0 ? subtract(b, a, r) : add(a, b, r);
-}
-
-static enum fault is_pow2(int64_t a, int64_t b, int64_t *r)
-{
-    *r = a > b && (a & (a - 1)) == 0;
-    return FINE;
-}
-
-enum kind { INFIX, PREFIX, FUNCTION };
-enum { ANY_NUMBER = 1 << 20 };
-
-/* Where one operator's text begins another's, the longer one comes first. */
-static const struct operation {
-    const char *text;
-    enum kind kind;
-    int precedence;                                        /* INFIX: higher binds tighter */
-    int least, most;                                       /* operands */
-    enum fault (*apply)(int64_t a, int64_t b, int64_t *r); /* NULL: && and ||, which are jumps */
-} operations[] = {
-    {"||", INFIX, 1, 2, 2, NULL},
-    {"&&", INFIX, 2, 2, 2, NULL},
-    {"==", INFIX, 3, 2, 2, equal},
-    {"!=", INFIX, 3, 2, 2, not_equal},
-    {"<=", INFIX, 4, 2, 2, less_equal},
-    {">=", INFIX, 4, 2, 2, greater_equal},
-    {"<", INFIX, 4, 2, 2, less},
-    {">", INFIX, 4, 2, 2, greater},
-    {"+", INFIX, 5, 2, 2, add},
-    {"-", INFIX, 5, 2, 2, subtract},
-    {"*", INFIX, 6, 2, 2, multiply},
-    {"/", INFIX, 6, 2, 2, divide},
-    {"%", INFIX, 6, 2, 2, modulo},
-    {"-", PREFIX, 0, 1, 1, negate},
-    {"!", PREFIX, 0, 1, 1, not },
-    {"min", FUNCTION, 0, 2, ANY_NUMBER, smaller_of},
-    {"max", FUNCTION, 0, 2, ANY_NUMBER, larger_of},
-    {"abs", FUNCTION, 0, 1, 1, absolute},
-    {"round_up", FUNCTION, 0, 2, 2, round_up},
-    {"ceil_div", FUNCTION, 0, 2, 2, ceil_div},
-    {"floor_div", FUNCTION, 0, 2, 2, floor_div},
-    {"is_pow2", FUNCTION, 0, 1, 1, is_pow2},
-};
-
-/* ---- Code ---- */
-
-enum code {
-    PUSH,         /* the number */
-    LOOK_UP,      /* the value of a name */
-    APPLY,        /* an operation to the top one or two */
-    AND,          /* pop; when zero, push 0 and jump */
-    OR,           /* pop; when not zero, push 1 and jump */
-    TRUTH,        /* top becomes 0 or 1 */
-    JUMP_IF_ZERO, /* pop; when zero, jump */
-    JUMP,
-};
-
-struct step {
-    enum code code;
-    int column;
-    int64_t number; /* PUSH: value; LOOK_UP: index of the name; jumps: where to */
-    const struct operation *operation;
-};
-
-struct ts_expr {
-    char *text;
-    char **names;
-    size_t name_count, name_capacity;
-    struct step *steps;
-    size_t step_count, step_capacity;
-};
-
-/* ---- Parser ---- */
 
 struct parser {
     struct ts_expr *expr;
@@ -374,9 +158,9 @@ static int parse_arguments(struct parser *p, const struct operation *function, s
 static int unknown_function(struct parser *p, size_t start, size_t length)
 {
     struct ts_text known = {0};
-    for (size_t i = 0; i < TS_COUNT(operations); i++)
-        if (operations[i].kind == FUNCTION)
-            ts_text_printf(&known, "%s%s", known.length ? ", " : "", operations[i].text);
+    for (size_t i = 0; i < ts_expr_operation_count; i++)
+        if (ts_expr_operations[i].kind == FUNCTION)
+            ts_text_printf(&known, "%s%s", known.length ? ", " : "", ts_expr_operations[i].text);
     ts_err_set(p->err, TS_EXIT_USAGE, "column %d: unknown function \"%.*s\"; there are %s",
                column_of(start), (int)length, p->text + start, known.text);
     ts_text_free(&known);
@@ -395,8 +179,8 @@ static int parse_word(struct parser *p)
         return 0;
     }
     p->at++;
-    for (size_t i = 0; i < TS_COUNT(operations); i++) {
-        const struct operation *o = &operations[i];
+    for (size_t i = 0; i < ts_expr_operation_count; i++) {
+        const struct operation *o = &ts_expr_operations[i];
         if (o->kind == FUNCTION && strlen(o->text) == length &&
             !memcmp(o->text, p->text + start, length))
             return parse_arguments(p, o, start);
@@ -435,9 +219,9 @@ static int parse_unary(struct parser *p)
     p->at++;
     if (parse_unary(p))
         return -1;
-    for (size_t i = 0; i < TS_COUNT(operations); i++)
-        if (operations[i].kind == PREFIX && operations[i].text[0] == c)
-            emit(p, APPLY, start, 0, &operations[i]);
+    for (size_t i = 0; i < ts_expr_operation_count; i++)
+        if (ts_expr_operations[i].kind == PREFIX && ts_expr_operations[i].text[0] == c)
+            emit(p, APPLY, start, 0, &ts_expr_operations[i]);
     p->nesting--;
     return 0;
 }
@@ -445,8 +229,8 @@ static int parse_unary(struct parser *p)
 static const struct operation *infix_here(struct parser *p)
 {
     skip_space(p);
-    for (size_t i = 0; i < TS_COUNT(operations); i++) {
-        const struct operation *o = &operations[i];
+    for (size_t i = 0; i < ts_expr_operation_count; i++) {
+        const struct operation *o = &ts_expr_operations[i];
         if (o->kind == INFIX && !strncmp(p->text + p->at, o->text, strlen(o->text)))
             return o;
     }
@@ -546,83 +330,4 @@ const char *const *ts_expr_names(const struct ts_expr *expr, size_t *count)
 {
     *count = expr->name_count;
     return (const char *const *)expr->names;
-}
-
-/* ---- Evaluation ---- */
-
-static int refuse(const struct step *step, enum fault fault, int64_t a, int64_t b,
-                  struct ts_err *err)
-{
-    static const char *const texts[] = {
-        [TOO_LARGE] = " overflows 64 bits",
-        [BY_ZERO] = " divides by zero",
-        [REMAINDER] = " leaves a remainder; write floor_div(a,b) or ceil_div(a,b)",
-        [NOT_POSITIVE] = ": expected a multiple above 0",
-    };
-    const struct operation *o = step->operation;
-    char what[96];
-    long long left = (long long)a, right = (long long)b;
-    if (o->kind == INFIX)
-        snprintf(what, sizeof(what), "%lld %s %lld", left, o->text, right);
-    else if (o->kind == PREFIX)
-        snprintf(what, sizeof(what), "%s(%lld)", o->text, left);
-    else if (o->most == 1)
-        snprintf(what, sizeof(what), "%s(%lld)", o->text, left);
-    else
-        snprintf(what, sizeof(what), "%s(%lld,%lld)", o->text, left, right);
-    return ts_err_set(err, TS_EXIT_USAGE, "column %d: %s%s", step->column, what, texts[fault]);
-}
-
-/* Applies the step's operation to the top of the stack; *top is the number of values on it. */
-static int apply(const struct step *step, int64_t *stack, size_t *top, struct ts_err *err)
-{
-    bool two = step->operation->most > 1;
-    int64_t b = two ? stack[--*top] : 0;
-    int64_t a = stack[*top - 1];
-    enum fault fault = step->operation->apply(a, b, &stack[*top - 1]);
-    return fault ? refuse(step, fault, a, b, err) : 0;
-}
-
-int ts_expr_eval(const struct ts_expr *expr, ts_expr_lookup lookup, void *context, int64_t *value,
-                 struct ts_err *err)
-{
-    int64_t stack[MAX_STACK];
-    size_t top = 0, at = 0;
-    while (at < expr->step_count) {
-        const struct step *step = &expr->steps[at++];
-        size_t target = (size_t)step->number;
-        switch (step->code) {
-        case PUSH:
-            stack[top++] = step->number;
-            break;
-        case LOOK_UP:
-            if (!lookup || !lookup(context, expr->names[target], &stack[top]))
-                return ts_err_set(err, TS_EXIT_USAGE, "column %d: unknown name \"%s\"",
-                                  step->column, expr->names[target]);
-            top++;
-            break;
-        case APPLY:
-            if (apply(step, stack, &top, err))
-                return -1;
-            break;
-        case AND:
-        case OR:
-            if ((stack[--top] != 0) == (step->code == OR)) {
-                stack[top++] = step->code == OR;
-                at = target;
-            }
-            break;
-        case TRUTH:
-            stack[top - 1] = stack[top - 1] != 0;
-            break;
-        case JUMP_IF_ZERO:
-            at = stack[--top] ? at : target;
-            break;
-        case JUMP:
-            at = target;
-            break;
-        }
-    }
-    *value = stack[0];
-    return 0;
 }

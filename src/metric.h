@@ -40,9 +40,9 @@ cJSON *ts_rate_to_json(const struct ts_row *row, const struct ts_peaks *peaks);
 
 /* Computes row->time.flags from the facts of an ok row: host-clock, coarse-clock (a sample, batch
  * included, lasts less than 100 ticks), batched, few-samples (fewer than 3 visits, or a visit of
- * fewer than 2 samples), in-cache (of_peak above 1). No flags for other rows. clock and peaks may
- * be NULL: what needs them is not flagged. Call when a row's last visit is in; calling again is
- * harmless. */
+ * fewer than 2 samples), in-cache, above-ceiling (of_peak above 1, where memory or multiply-adds
+ * bind). No flags for other rows. clock and peaks may be NULL: what needs them is not flagged. Call
+ * when a row's last visit is in; calling again is harmless. */
 struct ts_clock;
 void ts_row_derive_flags(struct ts_row *row, const struct ts_peaks *peaks,
                          const struct ts_clock *clock);

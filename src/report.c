@@ -72,6 +72,8 @@ int ts_report_write(const struct ts_results *results, const char *dir, struct ts
         ts_gnuplot_draw(&gnuplot, &figures, figure_dir, err) < 0)
         goto out;
     result = write_page(runs, results->run_count, &figures, &gnuplot, dir, err);
+    if (result == 0)
+        result = ts_report_keep_account(&figures, figure_dir, err);
 out:
     for (size_t i = 0; i < results->run_count; i++)
         ts_report_groups_free(runs[i].groups, runs[i].count);

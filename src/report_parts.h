@@ -9,6 +9,7 @@
  *   report_text.c     text for gnuplot's files
  *   report_plot.c     gnuplot: running it, checking what it drew
  *   report_page.c     index.html
+ *   report_written.c  what an earlier report left in the folder
  *
  * Rows are borrowed from the results throughout; all else is owned by the struct that holds it. */
 #ifndef TS_REPORT_PARTS_H
@@ -191,5 +192,12 @@ struct ts_report_run {
 /* The whole page; free() the text. */
 char *ts_report_page(const struct ts_report_run *runs, size_t count,
                      const struct ts_report_figures *figures, const struct ts_gnuplot *gnuplot);
+
+/* ---- the folder ---- */
+
+/* After all is written: removes what an earlier report wrote into figures/ (dir) and this one does
+ * not show, and notes what this one wrote, for the next. Nothing else is touched. */
+int ts_report_keep_account(const struct ts_report_figures *figures, const char *dir,
+                           struct ts_err *err);
 
 #endif

@@ -47,7 +47,10 @@ const struct ts_flag_entry ts_flag_table[] = {
     {TS_FLAG_COARSE_CLOCK, "coarse-clock", "a sample lasts less than 100 ticks of the clock"},
     {TS_FLAG_BATCHED, "batched", "a sample is the mean of several launches: one is too short"},
     {TS_FLAG_FEW_SAMPLES, "few-samples", "fewer than 3 visits, or a visit of fewer than 2 samples"},
-    {TS_FLAG_IN_CACHE, "in-cache", "faster than the measured ceiling: the data fit a cache"},
+    {TS_FLAG_IN_CACHE, "in-cache", "faster than the measured copy ceiling: the data fit a cache"},
+    {TS_FLAG_ABOVE_CEILING, "above-ceiling",
+     "faster than the measured multiply-add ceiling: this was measured too low, or `flops` counts "
+     "more than is done"},
     {TS_FLAG_UNSTABLE, "unstable", "the interval is wider than 5 % to either side"},
     {TS_FLAG_BIMODAL, "bimodal", "the samples fall into two groups clearly apart"},
     {TS_FLAG_DRIFT, "drift",

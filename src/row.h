@@ -75,6 +75,7 @@ enum ts_time_flag {
     TS_FLAG_BIMODAL = 1 << 6,
     TS_FLAG_DRIFT = 1 << 7,
     TS_FLAG_PART_COLD = 1 << 8,
+    TS_FLAG_ABOVE_CEILING = 1 << 9,
 };
 
 /* Every flag, its word in results, and what it means to a reader; in the order they are written. */

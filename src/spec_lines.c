@@ -1,6 +1,8 @@
 /* spec_lines.c: see spec_lines.h. */
 #include "spec_lines.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Past backslash-newline pairs. */
@@ -94,4 +96,22 @@ bool ts_lines_directive(const struct ts_lines *lines, const char **word, size_t 
     p += *word_length;
     *rest = p + strspn(p, blank);
     return true;
+}
+
+char *ts_lines_mark(const char *rest, int *line)
+{
+    struct ts_text name = {0};
+    char *end;
+    long number = strtol(rest, &end, 10);
+    const char *p = strchr(end, '"');
+
+    if (!p || number < 0 || number > INT_MAX)
+        return NULL;
+    ts_text_puts(&name, "");
+    for (p++; *p && *p != '"'; p++) {
+        p += *p == '\\' && p[1];
+        ts_text_add(&name, p, 1);
+    }
+    *line = (int)number;
+    return name.text;
 }

@@ -25,6 +25,10 @@ bool ts_lines_next(struct ts_lines *lines);
 bool ts_lines_directive(const struct ts_lines *lines, const char **word, size_t *word_length,
                         const char **rest);
 
+/* What follows the word of a #line that expansion wrote, `12 "file"`: the next line's number, and
+ * the file's name, which is the caller's to free(). NULL, *line untouched: no such mark. */
+char *ts_lines_mark(const char *rest, int *line);
+
 /* Length of the name (letters, digits, _) at text. */
 size_t ts_name_length(const char *text);
 

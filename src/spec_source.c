@@ -2,7 +2,6 @@
  * digest covers everything; and the check that no source defines an axis itself, which would beat
  * -D. */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -403,24 +402,6 @@ static bool hidden(const struct scan *s)
     return false;
 }
 
-/* `12 "file"` of a #line that expansion wrote: the next line's number and file; free() the name. */
-static char *read_line_mark(const char *rest, int *line)
-{
-    struct ts_text name = {0};
-    char *end;
-    long number = strtol(rest, &end, 10);
-    const char *p = strchr(end, '"');
-    if (!p || number < 0 || number > INT_MAX)
-        return NULL;
-    ts_text_puts(&name, "");
-    for (p++; *p && *p != '"'; p++) {
-        p += *p == '\\' && p[1];
-        ts_text_add(&name, p, 1);
-    }
-    *line = (int)number;
-    return name.text;
-}
-
 /* The axis that a #define or #undef names, or NULL. */
 static const char *axis_defined(const struct known *known, const char *rest)
 {
@@ -459,7 +440,7 @@ int ts_spec_check_defines(const struct ts_place *at, const struct ts_source *sou
             follow_conditional(&s, word, length, rest))
             continue;
         if (word_is(word, length, "line")) {
-            char *name = read_line_mark(rest, &lines.next_line);
+            char *name = ts_lines_mark(rest, &lines.next_line);
             if (name) {
                 free(file);
                 file = name;

@@ -125,22 +125,54 @@ static int read_params(struct ts_spec_reader *r, const struct ts_place *up, cons
 
 /* ---- source ---- */
 
+/* The name that the next -D or -U among the options is of, *length of it; NULL: no more. *options
+ * goes on behind it. */
+static const char *next_macro(const char **options, size_t *length)
+{
+    static const char blank[] = " \t\n";
+    const char *p = *options, *name = NULL;
+
+    while (*p && !name) {
+        p += strspn(p, blank);
+        if (p[0] == '-' && (p[1] == 'D' || p[1] == 'U')) {
+            p += 2;
+            name = p += strspn(p, blank);
+            *length = strcspn(p, "= \t\n(");
+        }
+        p += strcspn(p, blank);
+    }
+    *options = p;
+    return name;
+}
+
 /* No -D or -U of an axis among the options: it would fight with the one that carries the value. */
 static int check_options(const struct ts_place *at, const char *options, const char *const *names,
                          size_t count, struct ts_err *err)
 {
-    for (const char *p = options; *p;) {
-        p += strspn(p, " \t\n");
-        if (p[0] == '-' && (p[1] == 'D' || p[1] == 'U')) {
-            p += 2;
-            p += strspn(p, " \t\n");
-            size_t length = strcspn(p, "= \t\n(");
-            for (size_t i = 0; i < count; i++)
-                if (strlen(names[i]) == length && strncmp(p, names[i], length) == 0)
-                    return ts_place_error(at, err, "defines %s, which is an axis", names[i]);
-        }
-        p += strcspn(p, " \t\n");
-    }
+    const char *name;
+    size_t length;
+
+    while ((name = next_macro(&options, &length)) != NULL)
+        for (size_t i = 0; i < count; i++)
+            if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
+                return ts_place_error(at, err, "defines %s, which is an axis", names[i]);
+    return 0;
+}
+
+/* A variant of a spec may take over another's code by its own -DVARIANT_<other>; options for all
+ * variants at once would make each build something else than its name says. */
+static int check_no_variant(const struct ts_place *at, const char *options, struct ts_err *err)
+{
+    static const char prefix[] = "VARIANT_";
+    const char *name;
+    size_t length;
+
+    while ((name = next_macro(&options, &length)) != NULL)
+        if (strncmp(name, prefix, strlen(prefix)) == 0)
+            return ts_place_error(at, err,
+                                  "defines %.*s, which says what variant is built; choose variants "
+                                  "by --variant",
+                                  (int)length, name);
     return 0;
 }
 
@@ -161,7 +193,7 @@ int ts_spec_add_options(struct ts_spec *spec, const char *options, const char *n
                         struct ts_err *err)
 {
     const struct ts_place at = ts_place_root(named);
-    int result = 0;
+    int result = check_no_variant(&at, options, err);
     for (size_t i = 0; i < spec->variant_count && result == 0; i++) {
         struct ts_variant *variant = &spec->variants[i];
         size_t count;

@@ -9,8 +9,6 @@
 #include "file.h"
 #include "verdict.h"
 
-#define RESULTS_SCHEMA "tilesweep.results/"
-
 /* ---- runs ---- */
 
 /* The parts of a run that are kept as JSON: a row here is read, written and freed. */
@@ -222,7 +220,7 @@ static cJSON *run_to_json(const struct ts_run *run)
 char *ts_results_print(const struct ts_results *results)
 {
     cJSON *document = cJSON_CreateObject();
-    char *schema = ts_printf("%s%d", RESULTS_SCHEMA, TS_STORE_VERSION);
+    char *schema = ts_printf("%s%d", TS_RESULTS_SCHEMA, TS_STORE_VERSION);
     ts_json_add_string(document, "schema", schema);
     cJSON *runs = ts_json_add_array(document, "runs");
     for (size_t i = 0; i < results->run_count; i++)
@@ -398,7 +396,8 @@ int ts_results_read(struct ts_results *results, const char *path, const cJSON *d
     struct ts_results loaded = {0};
     const struct ts_place root = ts_place_root(path), schema = ts_place_key(&root, "schema");
     if (ts_place_object(&root, document, err) != 0 ||
-        ts_store_check_schema(&schema, ts_json_get(document, "schema"), RESULTS_SCHEMA, err) != 0 ||
+        ts_store_check_schema(&schema, ts_json_get(document, "schema"), TS_RESULTS_SCHEMA, err) !=
+            0 ||
         read_runs(&loaded, &root, document, err) != 0) {
         ts_results_free(&loaded);
         return -1;

@@ -25,6 +25,8 @@
 #include "row.h"
 #include "sentinel.h"
 
+#define TS_RESULTS_SCHEMA "tilesweep.results/" /* and its version */
+
 /* One device measured once. Owns everything. */
 struct ts_run {
     char *id, *started, *finished; /* finished NULL while under way */
@@ -73,8 +75,9 @@ char *ts_results_print(const struct ts_results *results);
 int ts_results_save(const struct ts_results *results, const char *path, struct ts_err *err);
 
 /* The runs of the files, as they stand (members that this program does not know, too), appended as
- * one document. A run that is in two files is kept once, and told in notes, a line each; one whose
- * contents differ is exit status 2, as is a damaged file. */
+ * one document; what stands beside them, each key once, the earliest file's, others told in notes.
+ * A run that is in two files is kept once, and told in notes, a line each; one whose contents
+ * differ is exit status 2, as is a damaged file. */
 int ts_results_merge(char *const *paths, size_t count, struct ts_text *document,
                      struct ts_text *notes, struct ts_err *err);
 /* Has the run the two sides of `ab`? Whoever asks what is fastest must not mix them. */

@@ -1,6 +1,7 @@
 /* store_merge.c: runs of several results files in one document. They are moved as they stand, and
  * not through struct ts_run: what a later program added is kept, and nothing is computed anew. */
 #include "store_private.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,31 @@ static int add_run(struct merge *merge, cJSON *run, const char *path, size_t ind
     return result;
 }
 
+/* What stands beside the runs is nobody's that this program knows (a run's `context` is its own,
+ * and goes with it): each key once. Where two files differ in one, the earlier one's stays, and it
+ * is told. */
+static void add_rest(struct merge *merge, cJSON *document, const char *path)
+{
+    cJSON *item;
+
+    while ((item = cJSON_DetachItemFromArray(document, 0))) {
+        const cJSON *known = ts_json_get(merge->document, item->string);
+        if (!known) {
+            char *name = ts_strdup(item->string);
+            ts_json_add_item(merge->document, name, item);
+            free(name);
+            continue;
+        }
+        char *key = ts_text_printable(item->string); /* a note is a line */
+        if (!is_same(known, item))
+            ts_text_printf(merge->notes,
+                           "note: \"%s\" of %s is not what an earlier file says: left out\n", key,
+                           path);
+        free(key);
+        cJSON_Delete(item);
+    }
+}
+
 static int add_file(struct merge *merge, const char *path, struct ts_err *err)
 {
     cJSON *document = load(path, err);
@@ -72,10 +98,12 @@ static int add_file(struct merge *merge, const char *path, struct ts_err *err)
     if (!document)
         return -1;
     cJSON *run, *runs = cJSON_DetachItemFromObjectCaseSensitive(document, "runs");
-    if (!merge->document) { /* what stands beside the runs is the first file's */
+    if (!merge->document) {
         merge->document = document;
         merge->runs = ts_json_add_array(document, "runs");
         document = NULL;
+    } else {
+        add_rest(merge, document, path);
     }
     while (result == 0 && (run = cJSON_DetachItemFromArray(runs, 0)))
         result = add_run(merge, run, path, index++, err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hide.h"
 #include "sweep_private.h"
 
 /* ---- writing ---- */
@@ -69,14 +70,29 @@ static void add_paths(cJSON *into, const struct ts_sweep_options *o, const struc
         ts_json_add_string(into, "worker", o->worker);
 }
 
+char *ts_sweep_options_b(const struct ts_sweep_options *o)
+{
+    char *host, *hidden;
+
+    if (!o->options_b || !o->anonymous)
+        return o->options_b ? ts_strdup(o->options_b) : NULL;
+    host = ts_hide_own_host();
+    hidden = ts_hide_text(o->options_b, host);
+    free(host);
+    return hidden;
+}
+
 /* What a resumed `ab` must be given again is told by "sides" of the run. */
 static void add_ab(cJSON *into, const struct ts_sweep_options *o)
 {
+    char *options = o->ab ? ts_sweep_options_b(o) : NULL;
+
     if (!o->ab)
         return;
     ts_json_add_bool(into, "ab", true);
-    if (o->options_b)
-        ts_json_add_string(into, "options_b", o->options_b);
+    if (options)
+        ts_json_add_string(into, "options_b", options);
+    free(options);
     ts_json_add_bool(into, "own_workers_b", o->b.command || o->b.assigned_count > 0);
 }
 
@@ -205,6 +221,31 @@ static int read_options(struct ts_sweep_options *o, const cJSON *from, struct ts
     return 0;
 }
 
+/* B's build options are those of the run: what the command line says is left out, unless the file
+ * hides a part of them (--anonymous); then they are given again, and must be the same. */
+static int merge_options_b(struct ts_sweep_options *o, const struct ts_sweep_options *read,
+                           struct ts_err *err)
+{
+    bool hidden = read->options_b && ts_hide_is_hidden(read->options_b);
+    struct ts_sweep_options given = {.options_b = o->options_b, .anonymous = true};
+    char *shown = ts_sweep_options_b(&given);
+    int result = 0;
+
+    if (!hidden && o->options_b)
+        result = ts_err_set(err, TS_EXIT_USAGE,
+                            "--resume goes on with the run as it was asked for; leave out "
+                            "--options-b");
+    else if (hidden && (!shown || strcmp(shown, read->options_b) != 0))
+        result = ts_err_set(err, TS_EXIT_USAGE,
+                            "%s: --options-b of its run, whose paths it does not tell "
+                            "(--anonymous), must be given again: %s; got: %s",
+                            o->resume, read->options_b, shown ? shown : "none");
+    else if (!hidden)
+        o->options_b = read->options_b;
+    free(shown);
+    return result;
+}
+
 int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from, struct ts_err *err)
 {
     struct ts_sweep_options *o = &merged->options, *read = &merged->read;
@@ -248,8 +289,7 @@ int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,
     o->timeout_ns = o->timeout_ns ? o->timeout_ns : read->timeout_ns;
     o->rows_file = read->rows_file;
     o->rows_which = read->rows_which;
-    o->options_b = read->options_b;
-    return 0;
+    return merge_options_b(o, read, err);
 }
 
 static void free_strings(char **texts, size_t count)

@@ -240,6 +240,8 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err);
 int ts_sweep_digest(struct sweep *s, struct ts_err *err);
 
 /* ---- sweep_options.c ---- */
+/* --options-b as the results tell it, paths hidden with --anonymous; NULL: none; free() it. */
+char *ts_sweep_options_b(const struct ts_sweep_options *o);
 cJSON *ts_sweep_options_to_json(const struct ts_sweep_options *options, const struct sweep *s);
 /* Adds what a resumed run was asked for, where the command line does not say. */
 int ts_sweep_options_from_json(struct merged_options *merged, const cJSON *from,

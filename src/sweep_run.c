@@ -57,7 +57,9 @@ static cJSON *make_sides(const struct sweep *s)
     for (size_t i = 0; i < s->spec_count && sides; i++) {
         cJSON *side = ts_json_add_object(sides, ts_ab_name(i == 0 ? TS_AB_A : TS_AB_B));
         ts_json_add_string(side, "spec", o->anonymous ? s->specs[i]->name : s->specs[i]->path);
-        ts_json_add_string(side, "options", i == 1 && o->options_b ? o->options_b : "");
+        char *options = i == 1 ? ts_sweep_options_b(o) : NULL;
+        ts_json_add_string(side, "options", options ? options : "");
+        free(options);
         if (i == 0 || !s->own_workers)
             continue;
         cJSON *env = o->b.assigned_count > 0 ? ts_json_add_array(side, "env") : NULL;
@@ -132,11 +134,13 @@ static void begin_run(struct sweep *s, const struct ts_device *device)
     run->rows = NULL;
 }
 
-/* Names of machines, files and variables stay at home. */
-static void anonymise(cJSON *host, cJSON *environment)
+/* Names of machines, files and variables stay at home: of what the team's workers told of their
+ * host, and of all that they tell from now on. */
+static void anonymise(struct team *team, cJSON *host, cJSON *environment)
 {
     cJSON *name = ts_json_get(host, "name"), *item;
 
+    ts_crew_hide(team->crew, cJSON_GetStringValue(name));
     if (name)
         cJSON_SetValuestring(name, "");
     cJSON_ArrayForEach(item, environment)
@@ -206,8 +210,10 @@ static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
         return 0;
     if (s->options->anonymous) {
         cJSON *measured = ts_json_get(ts_json_get(s->run->sides, ts_ab_name(TS_AB_B)), "measured");
-        anonymise(s->run->host, s->run->environment);
-        anonymise(ts_json_get(measured, "host"), ts_json_get(measured, "environment"));
+        anonymise(&s->teams[0], s->run->host, s->run->environment);
+        if (s->own_workers)
+            anonymise(&s->teams[1], ts_json_get(measured, "host"),
+                      ts_json_get(measured, "environment"));
     }
     warn_of_load(s);
     if (ts_sweep_plan(s, err) < 0)

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -179,6 +180,56 @@ def wait_until(condition, timeout_s, what, step_s=0.01):
         if time.monotonic() > end:
             raise Failed(f"not within {timeout_s} s: {what}")
         time.sleep(step_s)
+
+
+class Promised:
+    """A wall time that the program promises, held against what the machine has to give meanwhile:
+
+        with Promised(3, folder) as promise:
+            child.send_signal(number)
+            child.wait(60)
+        promise.expect_kept("to end")
+
+    A control runs beside it the whole time, and does what an ending program does: a shell is started, a file is written
+    and forced to the disk, 20 ms are slept. What the slowest of these took beyond its sleep, ten times over (a program that ends
+    starts, awaits and writes about so often), is the machine's and is allowed on top: 0.1 s on an idle one."""
+
+    STEPS, NAP_S = 10, 0.02
+
+    def __init__(self, promised_s, folder):
+        self.promised_s = promised_s
+        self.path = os.path.join(folder, "control")
+        self.late_s = self.took_s = 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.control, daemon=True)
+
+    def control(self):
+        while True:
+            begun = time.monotonic()
+            subprocess.run(["/bin/sh", "-c", f"sleep {self.NAP_S}"], check=False, stdin=subprocess.DEVNULL)
+            with open(self.path, "wb") as file:
+                file.write(b"x" * 65536)
+                file.flush()
+                os.fsync(file.fileno())
+            self.late_s = max(self.late_s, time.monotonic() - begun - self.NAP_S)
+            if self.over.wait(0.05):
+                return
+
+    def __enter__(self):
+        self.begun = time.monotonic()
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.took_s = time.monotonic() - self.begun
+        self.over.set()
+        self.thread.join()
+        os.unlink(self.path)
+
+    def expect_kept(self, what):
+        allowed_s = self.promised_s + self.STEPS * self.late_s
+        expect(self.took_s < allowed_s, f"took {self.took_s:.1f} s {what}: promised are {self.promised_s:g} s, and a machine "
+                                        f"whose control is {self.late_s:.2f} s late makes it {allowed_s:.1f} s")
 
 
 # ---- documents ----

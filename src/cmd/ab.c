@@ -40,7 +40,8 @@ static const struct ts_cli cli = {
         "the ratio within a pair of visits tells more than two runs can. Configurations are paired "
         "by case, variant and parameters; the names of the benchmarks may differ. Judges and "
         "prints as 'compare' does, which says it again from the results file: 'compare FILE'.\n\n"
-        "Exit status: 0 nothing worse; 1 a finding of the gate, or blind by --require-power; 2 "
+        "Exit status: 0 nothing worse; 1 a finding of the gate or a configuration that fails on B "
+        "alone, or blind by --require-power; 2 "
         "wrong usage, a bad spec, or nothing in common; 3 no usable device; 4 results cannot be "
         "written; 130, 143 interrupted, with the results so far saved.",
     .options = options,
@@ -54,10 +55,6 @@ static int check(const struct ab_options *o, const struct ts_cli_args *args, str
     bool differs = o->options_b || o->worker_b || o->env_b.count > 0;
     if (ts_judging_check(&o->judging.compare, err) != 0)
         return -1;
-    if (o->run.sweep.resume && o->options_b)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "--resume goes on with the run as it was asked for; leave out "
-                          "--options-b");
     if (o->run.sweep.resume)
         return 0;
     if (args->count == 0)

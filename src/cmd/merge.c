@@ -21,7 +21,8 @@ static const struct ts_cli cli = {
     .command = "merge",
     .usage = "RESULTS... -o FILE",
     .about = "Write one results file with the runs of several, as they stand and in the order "
-             "given. A run that is in two of them is kept once. FILE is none of those that are "
+             "given. A run that is in two of them is kept once, and so is what stands beside the "
+             "runs, the first file's where they differ. FILE is none of those that are "
              "read.",
     .options = options,
     .option_count = TS_COUNT(options),

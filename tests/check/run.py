@@ -69,9 +69,10 @@ class Checker:
         expect(not left, f"left behind: {left}")
         return ended, document
 
-    def kernel(self, name, source):
+    def kernel(self, name, source, params=None):
         """A spec of one kernel k(src, dst, n) in the working folder."""
-        spec = dict(SPEC, name=name, sources=[name + ".cl"])
+        variants = [dict(SPEC["variants"][0], params=list(params or {}))]
+        spec = dict(SPEC, name=name, sources=[name + ".cl"], params=params or {}, variants=variants)
         with open(os.path.join(self.folder, name + ".cl"), "w", encoding="utf-8") as file:
             file.write(source)
         path = os.path.join(self.folder, name + ".json")
@@ -85,6 +86,11 @@ def outcomes(row):
     told = [f"finding:{finding['kind']}" for finding in row["findings"]]
     told += [f"not-checked:{result['reason']['code']}" for result in row["passes"].values() if not result["done"]]
     return told or ["clean"]
+
+
+def failed(row):
+    """Not checked, because the kernel does not build or cannot be launched."""
+    return any(result["reason"]["status"] for result in row["passes"].values() if not result["done"])
 
 
 def row_words(row):
@@ -115,7 +121,7 @@ def bad_kernel(checker, name, expected):
     expect(not wrong, "; ".join(wrong))
     expect(set(expected) <= met, f"no row for {set(expected) - met}")
     expect(any(row["status"] == "clean" for row in document["rows"]), "no clean neighbour")
-    finding = any(row["status"] == "finding" for row in document["rows"])
+    finding = any(row["status"] == "finding" or failed(row) for row in document["rows"])
     expect(ended.status == (1 if finding else 0), f"exit status {ended.status}")
 
 
@@ -157,6 +163,35 @@ def oclgrind_dies(checker):
     expect(outcomes(row) == ["not-checked:crash"], f"{outcomes(row)}")
     expect(row["passes"]["races"]["done"], "the other pass was not done")
     expect(ended.status == 1, "nothing could be checked, and the status is 0")
+
+
+def build_failure(checker):
+    """One of two configurations of a case does not build: not checked, with the places of the spec's own files, and
+    the check has failed."""
+    with open(os.path.join(checker.folder, "part.h"), "w", encoding="utf-8") as file:
+        file.write("#define PART 1\n#if BAD == 2\nint broken(void) { return nowhere; }\n#endif\n")
+    path = checker.kernel("unbuilt", """/* a comment
+   of two lines */
+#include "part.h"
+__kernel void k(__global const float *src, __global float *dst, int n)
+{
+#if BAD == 1
+    undeclared = 3;
+#endif
+    if ((int)get_global_id(0) < n)
+        dst[get_global_id(0)] = src[get_global_id(0)];
+}
+""", params={"BAD": [0, 1, 2]})
+    ended, document = checker.check(path)
+    for row, place in zip(document["rows"], (None, "unbuilt.cl:7:5: error", "part.h:3:27: error")):
+        expect(outcomes(row) == (["not-checked:compiler"] * 2 if place else ["clean"]), f"{outcomes(row)}")
+        expect(failed(row) == (place is not None), f"{row['passes']}")
+        for result in row["passes"].values():
+            told = result["reason"]["text"] if place else ""
+            expect((place or "") in told and "input.cl" not in told, told)
+    expect(ended.status == 1, f"two configurations do not build, and the status is {ended.status}")
+    ended, _ = checker.check(path, "-s", "BAD=0")
+    expect(ended.status == 0, f"exit status {ended.status}")
 
 
 def restrict_in_helper(checker):
@@ -246,7 +281,7 @@ def main():
             report.run(f"check_bad_{name}", bad_kernel, checker, name, expectations.get(name, {}))
         for name in BUILT_IN:
             report.run(f"check_built_in_{name}", built_in, checker, name)
-        for test in (words, oclgrind_dies, restrict_in_helper, printing, missing, rows, interrupted):
+        for test in (words, oclgrind_dies, build_failure, restrict_in_helper, printing, missing, rows, interrupted):
             report.run(f"check_{test.__name__}", test, checker)
     return report.finish()
 

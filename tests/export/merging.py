@@ -45,6 +45,23 @@ def what_is_not_known_stays(place):
     expect(both["later"] == document["later"] and both["runs"][0] == document["runs"][0], "something was lost")
 
 
+def what_stands_beside_the_runs(place):
+    """Keys of every file, each once; where two differ the earlier one's, and it is told. A run's context is its own."""
+    for number, beside in ((1, {"same": [1], "mine": "a", "context": {"x": 1}}), (2, {"same": [1], "mine": "b", "late\nr": {}, "ke\ny": 1}),
+                           (3, {"last": None, "ke\ny": 2})):
+        path = place.night(f"{number}.json", "--seed", str(number), "--set", f'context={{"commit":"{number}"}}')
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        place.write(f"{number}.json", dict(document, **beside))
+    ended = merge(place, "1.json", "2.json", "3.json", "-o", "all.json")
+    document = json.loads(content(place.path("all.json")))
+    beside = {key: value for key, value in document.items() if key not in ("schema", "runs")}
+    expect(beside == {"same": [1], "mine": "a", "context": {"x": 1}, "late\nr": {}, "ke\ny": 1, "last": None}, f"{beside}")
+    expect([run["context"] for run in document["runs"]] == [{"commit": "1"}, {"commit": "2"}, {"commit": "3"}], "contexts")
+    expect(ended.err == "note: \"mine\" of 2.json is not what an earlier file says: left out\n"
+                        "note: \"ke?y\" of 3.json is not what an earlier file says: left out\n", ended.err)
+
+
 def a_run_twice_is_kept_once(place):
     place.night("a.json", "--seed", "1")
     place.night("b.json", "--seed", "2")
@@ -102,5 +119,5 @@ def damaged_files(place):
 
 
 TESTS = {test.__name__: test for test in (
-    runs_stay_as_they_are, what_is_not_known_stays, a_run_twice_is_kept_once, one_run_with_two_contents,
+    runs_stay_as_they_are, what_is_not_known_stays, what_stands_beside_the_runs, a_run_twice_is_kept_once, one_run_with_two_contents,
     inputs_are_not_overwritten, pipes_are_read, damaged_files)}

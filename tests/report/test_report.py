@@ -499,6 +499,37 @@ def bench(tmp):
     assert len([name for name in os.listdir(local) if name.startswith("report-")]) == 2
 
 
+def used_folder(tmp):
+    """A second report leaves no picture of the first that its page does not show, and removes nothing that is not ours."""
+    out, victim = os.path.join(tmp, "out"), os.path.join(tmp, "victim.png")
+    report([results("complete")], out)
+    first = {name for folder, _, names in os.walk(out) for name in names}
+    for path in (victim, os.path.join(out, "figures", "mine.png"), os.path.join(out, "mine.html")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("mine")
+    changed_name = os.path.join(out, "figures", "data", names_in(out, ".svg")[0] + ".tsv")
+    with open(changed_name, "a", encoding="utf-8") as file:
+        file.write("# a note\n")
+    os.symlink(victim, os.path.join(out, "figures", "link.png"))
+    with open(os.path.join(out, "figures", "written.tsv"), "a+", encoding="utf-8") as file:
+        file.seek(0)
+        digest = next(line.split("\t")[0] for line in file if "\t" in line)
+        # What no report wrote: a way out of the folder, another content, a link.
+        file.write(f"{digest}\t../../victim.png\n{digest}\tmine.png\n{digest}\tlink.png\n{digest}\twritten.tsv\nrubbish\n\t\n")
+    said = report([results("single")], out)
+    assert "of an earlier report" in said, said
+    there = {os.path.relpath(os.path.join(folder, name), out) for folder, _, names in os.walk(out) for name in names}
+    page = read(out, "index.html")
+    for name in there - {"index.html", "mine.html", "figures/mine.png", "figures/link.png", "figures/written.tsv",
+                         os.path.relpath(changed_name, out)}:
+        assert name in page, f"{name} is left, and the page does not show it"
+    for path in (victim, os.path.join(out, "figures", "mine.png"), os.path.join(out, "mine.html"), changed_name):
+        assert os.path.exists(path), f"{path} was removed"
+    assert os.path.islink(os.path.join(out, "figures", "link.png"))
+    assert not report([results("single")], out), "something was told the second time"
+    assert len(first) > len(there), (first, there)
+
+
 def missing_gnuplot(tmp):
     empty, out = os.path.join(tmp, "bin"), os.path.join(tmp, "out")
     os.mkdir(empty)
@@ -575,7 +606,7 @@ def damaged(tmp):
 
 
 TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
-         shared_memory, several_runs, by_hand, locale, bench,
+         shared_memory, several_runs, by_hand, locale, bench, used_folder,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
 

@@ -124,6 +124,18 @@ def failing_on_one_side(sweep):
     expect("failed  fake POINTS=5 N=65536 plain TX=32 TY=8: A ok" in ended.out and "unstable-result" in ended.out, ended.out)
     counts = compare(sweep, sweep.file)["counts"]
     expect((counts["failed"], counts["same"]) == (8, 8), f"{counts}")
+    # One that is neither among the best nor the baseline: no gate lets it pass, but for who asks for that.
+    slow = {"benchmark": "fake", "problem": {"POINTS": 5}, "variant": "plain", "params": {"TX": 16, "TY": 4}}
+    ended = ab(sweep, *ONE_CASE, "--options-b", "-DBREAKS=plain/16/4").expect_status(1)
+    expect("failed  fake POINTS=5 N=65536 plain TX=16 TY=4" in ended.out and "counts: fails on B alone" in ended.out, ended.out)
+    (row,) = (row for row in compare(sweep, sweep.file)["rows"] if row["verdict"] == "failed")
+    expect(row["params"] == slow["params"] and "fails in NEW alone" in row["gated"], f"{row['gated']}")
+    deployed = os.path.join(sweep.folder, "tuned.json")
+    with open(deployed, "w", encoding="utf-8") as file:
+        json.dump({"schema": "tilesweep.tuned/1", "best": [dict(slow, params={"TX": 32, "TY": 8})]}, file)
+    for words, status in (((), 1), (("--gate", "all"), 1), (("--gate", "deployed", "--deployed", deployed), 1),
+                          (("--fail-on", "slower"), 0)):
+        harness.run([sweep.program, "compare", *words, sweep.file], sweep.env, sweep.folder).expect_status(status)
     ended = ab(sweep, *ONE_CASE, "--worker-b", sweep.worker(), worker=("--fault", "wrong")).expect_status(0)
     counts = compare(sweep, sweep.file)["counts"]
     expect((counts["fixed"], counts["same"]) == (8, 8), f"{counts}")
@@ -197,6 +209,26 @@ def resumed_with_what_it_needs(sweep):
         sweep.run(*resume, "--env-b", variable, output=False, verb="ab").expect_status(status)
 
 
+def private_options(sweep):
+    """With --anonymous paths in B's options stay at home; --resume must be given the same ones again."""
+    words = ("--visits", "2", "--samples", "1", "--options-b")
+    ab(sweep, *ONE_CASE, *words, "-DB=1").expect_status(0)
+    ended = sweep.run("--resume", sweep.file, "--options-b", "-DB=1", output=False, verb="ab").expect_status(2)
+    expect("leave out --options-b" in ended.err, ended.err)
+    mine = "-DB=1 -I/home/somebody/inc"
+    ab(sweep, *ONE_CASE, "--anonymous", *words, mine).expect_status(0)
+    with open(sweep.file, encoding="utf-8") as file:
+        text = file.read()
+    expect("somebody" not in text, "--anonymous leaves a path of --options-b")
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["sides"]["b"]["options"].startswith("-DB=1 -I<path-"), run["sides"]["b"]["options"])
+    expect(run["options"]["options_b"] == run["sides"]["b"]["options"], run["options"]["options_b"])
+    for options, status in ((None, 2), ("-DB=1 -I/home/somebody/other", 2), (mine, 0)):
+        given = ("--options-b", options) if options else ()
+        ended = sweep.run("--resume", sweep.file, *given, output=False, verb="ab").expect_status(status)
+        expect(status == 0 or "must be given again" in ended.err, ended.err)
+
+
 def resumed_from_damaged_options(sweep):
     ab(sweep, *ONE_CASE, "--visits", "2", "--samples", "1", "--options-b", "-DB").expect_status(0)
     with open(sweep.file, encoding="utf-8") as file:
@@ -263,8 +295,7 @@ def wrong_usage(sweep):
                         (("--env-b", "FAKE"), "--env-b: expected VAR=VALUE"),
                         (("--options-b", "-DTX=8"), "--options-b: defines TX, which is an axis"),
                         ((SPEC, SPEC), "unexpected argument"),
-                        (("--gate", "deployed", SPEC), "--gate deployed needs --deployed"),
-                        (("--resume", "x", "--options-b", "-DB"), "leave out --options-b")):
+                        (("--gate", "deployed", SPEC), "--gate deployed needs --deployed")):
         ended = ab(sweep, *words).expect_status(2)
         expect(told in ended.err, f"{words}: {ended.err}")
     sweep.run("--quick").expect_status(0)
@@ -273,7 +304,7 @@ def wrong_usage(sweep):
 
 
 TESTS = (both_sides_in_pairs, visits_stand_side_by_side, one_slower_under_drift, two_specs, failing_on_one_side,
-         workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs,
+         workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs, private_options,
          resumed_from_damaged_options, the_longest_batches, taken_back_in_pairs, rows_and_digests, cold_on_both_sides, to_stdout,
          wrong_usage)
 

@@ -140,6 +140,11 @@ static void test_flags(void **state)
     row.work.bytes = 20001;
     ts_row_derive_flags(&row, &peaks, &clock);
     assert_int_equal(row.time.flags, TS_FLAG_IN_CACHE);
+    /* At 1e11 flops a second 2000 ns are 200,000 flops: no cache makes more of them possible. */
+    row.work.flops = 200100;
+    ts_row_derive_flags(&row, &peaks, &clock);
+    assert_int_equal(row.time.flags, TS_FLAG_ABOVE_CEILING);
+    row.work.flops = 0;
     ts_row_derive_flags(&row, NULL, NULL);
     assert_int_equal(row.time.flags, 0);
     row.time.batch = 2;

@@ -1,0 +1,128 @@
+/* hide.c: see hide.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "hide.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "digest.h"
+
+#define DIGITS 8 /* of a digest */
+#define PATH_MARK "<path-"
+#define HOST_MARK "<host>"
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* Does an absolute path begin at text[at], a slash? Not a division, a comment or a relative path:
+ * but behind the letters of an option, -I/home/me. */
+static bool begins_path(const char *text, size_t at)
+{
+    size_t letters = at;
+    char next = text[at + 1];
+
+    if (!is_word(next) && next != '.' && next != '~')
+        return false;
+    if (at == 0)
+        return true;
+    if (!is_word(text[at - 1]))
+        return strchr(".-/~)]*<", text[at - 1]) == NULL;
+    while (letters > 0 && isalpha((unsigned char)text[letters - 1]))
+        letters--;
+    return letters > 0 && letters < at && text[letters - 1] == '-' &&
+           (letters == 1 || strchr(" \t\n\"'=,", text[letters - 2]));
+}
+
+/* Length of the path: to its closing quote, else to what ends a word. Of the user's own folder
+ * blanks are known to belong to it. */
+static size_t path_length(const char *text, size_t at)
+{
+    const char *start = text + at, *home = getenv("HOME");
+    char quote = at > 0 && strchr("\"'", text[at - 1]) ? text[at - 1] : '\0';
+    const char *closing = quote ? strchr(start, quote) : NULL;
+    size_t length =
+        home && home[0] == '/' && strncmp(start, home, strlen(home)) == 0 ? strlen(home) : 0;
+
+    if (closing && !memchr(start, '\n', (size_t)(closing - start)))
+        return (size_t)(closing - start);
+    while (start[length] && !strchr(" \t\r\n\"'`:;,|<>()[]{}", start[length]))
+        length += start[length] == '\\' && start[length + 1] ? 2 : 1;
+    return length;
+}
+
+static void add_path_mark(struct ts_text *out, const char *path, size_t length)
+{
+    char *digest = ts_digest(path, length);
+
+    ts_text_printf(out, PATH_MARK "%.*s>", DIGITS, strchr(digest, ':') + 1);
+    free(digest);
+}
+
+static bool is_host(const char *text, size_t at, const char *host)
+{
+    size_t length = host ? strlen(host) : 0;
+
+    return length > 0 && strncmp(text + at, host, length) == 0 && !is_word(text[at + length]) &&
+           (at == 0 || !is_word(text[at - 1]));
+}
+
+char *ts_hide_text(const char *text, const char *host)
+{
+    struct ts_text out = {0};
+
+    ts_text_puts(&out, "");
+    for (size_t at = 0; text[at];) {
+        if (text[at] == '/' && begins_path(text, at)) {
+            size_t length = path_length(text, at);
+            add_path_mark(&out, text + at, length);
+            at += length;
+        } else if (strncmp(text + at, HOST_MARK, strlen(HOST_MARK)) == 0) {
+            ts_text_puts(&out, HOST_MARK); /* also where the host is called "host" */
+            at += strlen(HOST_MARK);
+        } else if (is_host(text, at, host)) {
+            ts_text_puts(&out, HOST_MARK);
+            at += strlen(host);
+        } else {
+            ts_text_add(&out, text + at++, 1);
+        }
+    }
+    return out.text;
+}
+
+void ts_hide_in(char **text, const char *host)
+{
+    char *hidden = *text ? ts_hide_text(*text, host) : NULL;
+
+    free(*text);
+    *text = hidden;
+}
+
+char *ts_hide_own_host(void)
+{
+    struct utsname system;
+
+    return ts_strdup(uname(&system) == 0 ? system.nodename : "");
+}
+
+void ts_hide_json(cJSON *value, const char *host)
+{
+    cJSON *item;
+
+    if (cJSON_IsString(value)) {
+        char *hidden = ts_hide_text(value->valuestring, host);
+        if (strcmp(hidden, value->valuestring) != 0)
+            cJSON_SetValuestring(value, hidden);
+        free(hidden);
+        return;
+    }
+    cJSON_ArrayForEach(item, value) ts_hide_json(item, host);
+}
+
+bool ts_hide_is_hidden(const char *text)
+{
+    return strstr(text, PATH_MARK) || strstr(text, HOST_MARK);
+}

@@ -1,0 +1,92 @@
+/* test_hide.c: paths and the host's name out of texts. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hide.h"
+
+/* The digits of digests read #. */
+static void expect_hidden(const char *text, const char *expected)
+{
+    char *hidden = ts_hide_text(text, "box"), *again = ts_hide_text(hidden, "box");
+
+    assert_string_equal(hidden, again);
+    for (char *at = strstr(hidden, "<path-"); at; at = strstr(at, "<path-")) {
+        at += strlen("<path-");
+        assert_int_equal(strspn(at, "0123456789abcdef"), 8);
+        memset(at, '#', 8);
+    }
+    assert_string_equal(hidden, expected);
+    free(hidden);
+    free(again);
+}
+
+#define PATH "<path-########>"
+
+static void hides_paths(void **state)
+{
+    (void)state;
+    expect_hidden("/home/me/x.cl:3:5: error: \"/home/me/a b.h\"", PATH ":3:5: error: \"" PATH "\"");
+    expect_hidden("-I/home/me/inc -I /opt/x -include /a,-isystem/b",
+                  "-I" PATH " -I " PATH " -include " PATH ",-isystem" PATH);
+    expect_hidden("-DHOME=/home/me -DNAME='/x y/z'", "-DHOME=" PATH " -DNAME='" PATH "'");
+    expect_hidden("-I/home/my\\ dir -DX=1", "-I" PATH " -DX=1");
+    setenv("HOME", "/home/a person", 1);
+    expect_hidden("cannot open /home/a person/x.cl: no", "cannot open " PATH ": no");
+}
+
+static void leaves_what_is_no_path(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "-DX=W/TX -DY=(a)/b",
+        "x = a / b; // why\n/* because */ y",
+        "../kernels/x.cl:3: error",
+        "kernels/x.cl ./y.cl",
+        "boxes toolbox box_2",
+        "12 GB/s",
+    };
+    (void)state;
+    for (size_t i = 0; i < TS_COUNT(texts); i++)
+        expect_hidden(texts[i], texts[i]);
+}
+
+static void hides_the_host(void **state)
+{
+    (void)state;
+    expect_hidden("me@box: -DHOST=box box", "me@<host>: -DHOST=<host> <host>");
+    char *kept = ts_hide_text("box", NULL), *none = ts_hide_text("box", "");
+    assert_string_equal(kept, "box");
+    assert_string_equal(none, "box");
+    free(kept);
+    free(none);
+}
+
+static void tells_paths_apart(void **state)
+{
+    char *a = ts_hide_text("-I/home/me/one", NULL), *b = ts_hide_text("-I/home/me/two", NULL);
+    (void)state;
+    assert_string_not_equal(a, b);
+    assert_true(ts_hide_is_hidden(a));
+    assert_false(ts_hide_is_hidden("-Iinc"));
+    free(a);
+    free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hides_paths),
+        cmocka_unit_test(leaves_what_is_no_path),
+        cmocka_unit_test(hides_the_host),
+        cmocka_unit_test(tells_paths_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
