@@ -213,7 +213,8 @@ void ts_fuzz_one(const char *text, size_t length)
     script.at = text;
     script.end = text + length;
     /* The number of bytes decides: remote workers, such that are late, that take a device first. */
-    const struct ts_launcher launcher = {.command = length % 3 ? "ssh host tilesweep worker" : NULL};
+    const struct ts_launcher launcher = {.command =
+                                             length % 3 ? "ssh host tilesweep worker" : NULL};
     int ordinal = 1;
     struct ts_crew *crew = ts_crew_open(&launcher, length % 5 ? 60000000000 : 0, &ordinal);
     if (length % 2)

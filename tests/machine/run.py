@@ -342,7 +342,8 @@ def pocl_stopped(sweep):
         with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="ascii") as file:
             workers = [int(pid) for pid in file.read().split()]
         timing = os.path.exists(sweep.part) and '"visit"' in open(sweep.part, encoding="utf-8").read()
-        for pid in workers if timing and len(begun) < 4 else []:
+        # A fourth in one visit and its repetitions would be kept, and flagged.
+        for pid in workers if timing and len(begun) < 3 else []:
             stop_for(pid, 0.4)
             begun.add(time.monotonic())
         time.sleep(0.15)

@@ -239,6 +239,24 @@ def terminated_while_waiting(sweep):
 
 # ---- numbers that can be trusted ----
 
+def starved_visits_are_made_again(sweep):
+    """A visit whose threads had to wait for a processor is nowhere, as long as there are others; where there never are,
+    the run ends all the same and says so."""
+    words = ("-s", "TX=16,32", "-s", "TY=8")
+    sweep.run(*words, worker=("--starved", "often")).expect_status(0)
+    for row in sweep.rows():
+        samples = [sample for visit in row["time"]["visits"][:row["time"].get("fresh_from")] for sample in visit]
+        expect(max(samples) < 2 * min(samples), f"{row['variant']}: a starved visit is believed: {samples}")
+        expect(len(row["time"]["visits"]) >= 5, f"{row['variant']}: {len(row['time']['visits'])} visits")
+    made, kept = len(sweep.jobs("time")), sum(len(row["time"]["visits"]) for row in sweep.rows())
+    expect(made > 1.3 * kept, f"{made} jobs for {kept} visits")
+    sweep.forget()
+    sweep.run(*words, worker=("--starved", "always")).expect_status(0)
+    for row in sweep.rows():
+        expect(row["time"]["disturbed"] == len(row["time"]["visits"]) >= 5, f"{row['variant']}: {row['time']['disturbed']}")
+        expect("drift" in row["time"]["flags"], f"{row['variant']}: {row['time']['flags']}")
+
+
 def disturbed_visits_are_made_again(sweep):
     """What was measured between two looks that differ does not stay, within bounds, and resume knows."""
     words = ("-s", "TX=16,32", "-s", "TY=8", "--size", "N=4096", "--visits", "5", "--samples", "3")
@@ -378,7 +396,7 @@ TESTS = (stopped_before_the_device_answers, stopped_before_anything_is_known, on
          names_do_not_steer_the_terminal, a_worker_without_host, a_device_without_doubles, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
-         terminated_while_waiting, disturbed_visits_are_made_again, no_row_loses_its_only_visit, every_row_says_what_ended_it,
+         terminated_while_waiting, starved_visits_are_made_again, disturbed_visits_are_made_again, no_row_loses_its_only_visit, every_row_says_what_ended_it,
          a_sentinel_that_cannot_be_timed, digests_and_dead_axes, cold_caches)
 
 

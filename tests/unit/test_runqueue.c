@@ -1,0 +1,103 @@
+/* test_runqueue.c: waits for a processor, from made-up numbers and from threads that share one. */
+#define _GNU_SOURCE /* CPU_SET */
+#include "runqueue.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define MS 1000000
+
+static void waits_are_told_apart_from_waking_up(void **state)
+{
+    (void)state;
+    struct ts_runqueue_thread then[] = {{11, 5 * MS, 100}, {12, 0, 0}};
+    struct ts_runqueue_thread now[] = {{11, 9 * MS, 180}, {12, 3 * MS, 2}, {13, 1 * MS, 1}};
+    const struct ts_runqueue before = {then, 2, 2}, after = {now, 3, 3}, none = {0};
+
+    /* 11 waited 4 ms in 80 turns: waking up. 12 had to wait, 13 began later. */
+    assert_int_equal(ts_runqueue_between(&before, &after), 3 * MS - 2 * 50000);
+    now[1].wait_ns = 0;
+    assert_int_equal(ts_runqueue_between(&before, &after), 1 * MS - 50000);
+    assert_int_equal(ts_runqueue_between(&before, &none), 0);
+    assert_int_equal(ts_runqueue_between(&after, &after), 0);
+}
+
+static void sleep_ms(long ms)
+{
+    const struct timespec time = {0, ms * MS};
+    nanosleep(&time, NULL);
+}
+
+static atomic_bool rest, end;
+
+/* As the threads of a driver: busy, then asleep. */
+static void *work(void *unused)
+{
+    (void)unused;
+    while (!rest)
+        ;
+    while (!end)
+        sleep_ms(10);
+    return NULL;
+}
+
+/* Two threads on one processor: each waits for the other about half of the time. */
+static void two_threads_on_one_processor_wait(void **state)
+{
+    (void)state;
+    cpu_set_t all, one;
+    pthread_t threads[2];
+    struct ts_runqueue mark = ts_runqueue_mark();
+
+    if (mark.count == 0) /* a system that does not tell */
+        skip();
+    ts_runqueue_free(&mark);
+    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    rest = end = false;
+    for (size_t i = 0; i < TS_COUNT(threads); i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, work, NULL), 0);
+        assert_int_equal(pthread_setaffinity_np(threads[i], sizeof(one), &one), 0);
+    }
+    sleep_ms(5);
+    mark = ts_runqueue_mark();
+    sleep_ms(200);
+    rest = true;
+    /* On a loaded machine longer, never shorter. */
+    assert_in_range(ts_runqueue_since(&mark), 20 * MS, 100000 * (int64_t)MS);
+    ts_runqueue_free(&mark);
+    end = true;
+    for (size_t i = 0; i < TS_COUNT(threads); i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void who_sleeps_does_not_wait(void **state)
+{
+    (void)state;
+    struct ts_runqueue mark = ts_runqueue_mark();
+
+    sleep_ms(50);
+    assert_in_range(ts_runqueue_since(&mark), 0, 45 * MS);
+    ts_runqueue_free(&mark);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_are_told_apart_from_waking_up),
+        cmocka_unit_test(two_threads_on_one_processor_wait),
+        cmocka_unit_test(who_sleeps_does_not_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
