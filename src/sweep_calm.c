@@ -32,9 +32,10 @@ bool ts_sweep_was_starved(struct sweep *s, const cJSON *measured)
 
     bool starved = ts_json_bool(measured, "starved", false);
 
-    s->waited_ns += least(waited_ns, most_ns); /* a worker can say anything */
+    waited_ns = least(waited_ns, most_ns); /* a worker can say anything */
+    s->waited_ns += waited_ns;
+    s->waited_in_vain_ns = starved ? s->waited_in_vain_ns + waited_ns : 0;
     /* No burst of work but a machine that is always busy: no use, until a visit is calm by luck. */
-    if (!starved || waited_ns >= PATIENCE_MOST_NS / 2)
-        s->never_calm = starved;
+    s->never_calm = s->waited_in_vain_ns >= PATIENCE_MOST_NS;
     return starved;
 }

@@ -99,6 +99,7 @@ struct sweep {
     int64_t process_cost_ns;            /* a worker's start until it has its device, at most */
     int64_t timing_began_ns, waited_ns; /* phase two; what of it was waiting for a processor */
     int64_t spare_visits;               /* so many more starved ones are made again */
+    int64_t waited_in_vain_ns;          /* since the last calm visit */
     bool never_calm;                    /* waiting for a processor was of no use */
     int lost_in_a_row;                  /* workers lost without a job done */
     bool told_pause;                    /* that a visit was made again because of a stop */
