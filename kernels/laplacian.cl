@@ -156,7 +156,7 @@ static struct neighbour west_neighbour(int x, int w)
     const uint lane = get_sub_group_local_id();
     struct neighbour n;
     n.lane = lane > 0 ? lane - 1 : 0;
-    n.here = owns(n.lane, x - VEC, (int)get_global_id(1)) && x < w;
+    n.here = owns(n.lane, x - VEC, (int)get_global_id(1));
     n.column = wrap(x - 1, w);
     return n;
 }
@@ -166,7 +166,7 @@ static struct neighbour east_neighbour(int x, int w)
     const uint lane = get_sub_group_local_id();
     struct neighbour n;
     n.lane = lane + 1 < get_sub_group_size() ? lane + 1 : lane;
-    n.here = owns(n.lane, x + VEC, (int)get_global_id(1)) && x + VEC < w;
+    n.here = owns(n.lane, x + VEC, (int)get_global_id(1));
     n.column = wrap(x + VEC, w);
     return n;
 }
