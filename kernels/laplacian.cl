@@ -19,7 +19,9 @@
  * owns, which it keeps in registers besides, and then the halo interleaved;
  * - LAYOUT, order of the tile in local memory: 0 x fastest, 1 y fastest.
  *
- * Variant async: the work-group copies each line of the tile by async_work_group_copy. */
+ * Variant async: the work-group copies each line of the tile by async_work_group_copy.
+ * Variant shuffle: without local memory; neighbours hand each other the cells at their sides within
+ * a sub-group (cl_khr_subgroup_shuffle). */
 
 #include "cells.clh"
 #include "line.clh"
@@ -125,6 +127,86 @@ laplacian_naive(__global const float *restrict src, __global float *restrict dst
         laplacian_whole(src, dst, w, h, x, y);
     else
         laplacian_any(src, dst, w, h, x, y, min(ROWS, h - y));
+}
+
+#endif
+
+#ifdef VARIANT_shuffle
+
+#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
+
+/* Who in the sub-group owns the cells to one side, and at which column that side's first cell is in
+ * memory, for those whose neighbour is none of the sub-group. */
+struct neighbour {
+    uint lane;
+    int here, column;
+};
+
+/* Is the work-item `lane` of the sub-group the one that owns (x, y)? How a device lays work-items
+ * out in sub-groups is its own affair, so they are asked. */
+static int owns(uint lane, int x, int y)
+{
+    const int its_x = sub_group_shuffle((int)get_global_id(0) * VEC, lane);
+    const int its_y = sub_group_shuffle((int)get_global_id(1), lane); /* all ask both */
+    return its_x == x && its_y == y;
+}
+
+static struct neighbour west_neighbour(int x, int w)
+{
+    const uint lane = get_sub_group_local_id();
+    struct neighbour n;
+    n.lane = lane > 0 ? lane - 1 : 0;
+    n.here = owns(n.lane, x - VEC, (int)get_global_id(1));
+    n.column = wrap(x - 1, w);
+    return n;
+}
+
+static struct neighbour east_neighbour(int x, int w)
+{
+    const uint lane = get_sub_group_local_id();
+    struct neighbour n;
+    n.lane = lane + 1 < get_sub_group_size() ? lane + 1 : lane;
+    n.here = owns(n.lane, x + VEC, (int)get_global_id(1));
+    n.column = wrap(x + VEC, w);
+    return n;
+}
+
+/* All of the sub-group come here. sides: are the cells beside the line's own wanted? */
+static struct line shuffled_line(__global const float *row, int x, int w, struct neighbour west,
+                                 struct neighbour east, int sides)
+{
+    struct line l;
+    l.mid = load_cells(row, x, w);
+    l.west = l.east = 0.0f;
+    if (sides) {
+        l.west = sub_group_shuffle(LAST_CELL(l.mid), west.lane);
+        l.east = sub_group_shuffle(FIRST_CELL(l.mid), east.lane);
+        if (!west.here)
+            l.west = row[west.column];
+        if (!east.here)
+            l.east = row[east.column];
+    }
+    return l;
+}
+
+__kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
+laplacian_shuffle(__global const float *restrict src, __global float *restrict dst, int w, int h)
+{
+    const int x = (int)get_global_id(0) * VEC;
+    const int y = (int)get_global_id(1) * ROWS;
+    const size_t pitch = (size_t)w;
+    const struct neighbour west = west_neighbour(x, w), east = east_neighbour(x, w);
+    struct line line[ROWS + 2]; /* from the one above the work-item's own to the one below */
+#pragma unroll
+    for (int r = 0; r < ROWS + 2; r++)
+        line[r] = shuffled_line(src + pitch * (size_t)wrap(y + r - 1, h), x, w, west, east,
+                                POINTS == 9 || (r >= 1 && r <= ROWS));
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (x < w && y + r < h)
+            store_cells(dst + pitch * (size_t)(y + r), x, w,
+                        laplacian(line[r], line[r + 1], line[r + 2]));
+    }
 }
 
 #endif

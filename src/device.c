@@ -285,6 +285,20 @@ const char *ts_device_lacks(const struct ts_device *device, enum ts_elem type, s
     return "feature";
 }
 
+const char *ts_device_lacks_extension(const struct ts_device *device, const char *name,
+                                      struct ts_text *why)
+{
+    size_t length = strlen(name);
+
+    if (!device->extensions || !device->extensions[0])
+        return NULL;
+    for (const char *at = device->extensions; (at = strstr(at, name)); at += length)
+        if ((at == device->extensions || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return NULL;
+    ts_text_printf(why, "needs the extension %s, which the device does not have", name);
+    return "feature";
+}
+
 const char *ts_device_refuses(const struct ts_device *device, int dims, const int64_t local[3],
                               int64_t local_bytes, struct ts_text *why)
 {

@@ -86,5 +86,8 @@ const char *ts_device_refuses(const struct ts_device *device, int dims, const in
 /* The same for an element type that not every device computes with: "feature", or NULL. A device
  * that told no extensions admits everything. */
 const char *ts_device_lacks(const struct ts_device *device, enum ts_elem type, struct ts_text *why);
+/* And for an extension by its name. */
+const char *ts_device_lacks_extension(const struct ts_device *device, const char *name,
+                                      struct ts_text *why);
 
 #endif

@@ -93,7 +93,9 @@ struct ts_variant {
     size_t where_count;
     struct ts_expr *local_bytes; /* NULL: not declared */
     struct ts_expr *staged;      /* NULL: by local_bytes > 0 or a local argument */
-    struct ts_work_exprs work;   /* each of the spec's that the variant does not state itself */
+    char **needs;                /* extensions, each of which the device must have */
+    size_t need_count;
+    struct ts_work_exprs work; /* each of the spec's that the variant does not state itself */
 };
 
 /* A compiled expression and where it stands in the file ("variants[1].where[0]"). The spec owns all

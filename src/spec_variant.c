@@ -18,6 +18,9 @@ void ts_spec_free_variant(struct ts_variant *variant)
     }
     free(variant->launches);
     free(variant->where); /* the expressions are the spec's */
+    for (size_t i = 0; i < variant->need_count; i++)
+        free(variant->needs[i]);
+    free(variant->needs);
 }
 
 /* ---- parts that the spec and its variants share ---- */
@@ -416,6 +419,28 @@ static int read_args(struct ts_spec_reader *r, const struct ts_place *up, const 
     return 0;
 }
 
+static int read_needs(const struct ts_place *up, const cJSON *object, struct ts_variant *variant,
+                      struct ts_err *err)
+{
+    size_t count = 0, i = 0;
+    TS_MEMBER(list, at, up, object, "needs");
+    if (!list)
+        return 0;
+    if (ts_place_list(&at, list, &count, err) != 0)
+        return -1;
+    variant->needs = ts_alloc(count, sizeof(*variant->needs));
+    for (const cJSON *item = list->child; item; item = item->next, i++) {
+        const struct ts_place place = ts_place_item(&at, i);
+        const char *name;
+        if (ts_place_string(&place, item, &name, err) != 0)
+            return -1;
+        if (!ts_is_name(name))
+            return ts_place_expected(&place, item, "an extension's name, such as cl_khr_fp16", err);
+        variant->needs[variant->need_count++] = ts_strdup(name);
+    }
+    return 0;
+}
+
 /* true and false read better than 1 and 0. */
 static int read_staged(struct ts_spec_reader *r, const struct ts_place *at, const cJSON *value,
                        struct ts_variant *variant, struct ts_err *err)
@@ -469,15 +494,15 @@ static int read_variant(struct ts_spec_reader *r, const struct ts_place *at, con
                         struct ts_variant *variant, struct ts_err *err)
 {
     static const char *const keys[] = {
-        "name",   "kernel", "launches", "params", "baseline", "sources",     "options",
-        "global", "local",  "args",     "work",   "where",    "local_bytes", "staged",
+        "name",  "kernel", "launches", "params", "baseline",    "sources", "options", "global",
+        "local", "args",   "work",     "where",  "local_bytes", "staged",  "needs",
     };
     if (ts_place_keys(at, object, keys, TS_COUNT(keys), err) != 0 ||
         read_name(r, at, object, variant, err) != 0 ||
         read_params(r, at, object, variant, err) != 0 ||
         read_args(r, at, object, variant, err) != 0 ||
         read_launches(r, at, object, variant, err) != 0 ||
-        read_where(r, at, object, variant, err) != 0 ||
+        read_where(r, at, object, variant, err) != 0 || read_needs(at, object, variant, err) != 0 ||
         read_measures(r, at, object, variant, err) != 0)
         return -1;
     return read_code(r, at, object, variant, err);

@@ -66,6 +66,12 @@ static int judge_row(const struct ts_device *device, struct ts_row *row,
         if (code)
             ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
     }
+    const struct ts_variant *variant = &space->spec->variants[config->variant];
+    for (size_t i = 0; i < variant->need_count && row->status == TS_PENDING; i++) {
+        code = ts_device_lacks_extension(device, variant->needs[i], &why);
+        if (code)
+            ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
+    }
     ts_text_free(&why);
     ts_instance_free(&instance);
     return 0;

@@ -57,7 +57,7 @@ MUTANTS = [
     ("convolution", "halo shrunk", r"#define TILE_H \(TY \* ROWS \+ 2 \* RADIUS\)",
      "#define TILE_H (TY * ROWS + 2 * RADIUS - 1)"),
     ("convolution", "return before the barrier", BARRIER, r"if (left + REACH + lx * VEC >= w) return; \g<0>"),
-    ("convolution", "index off by one", r"clamp\(top \+ ty, 0, h - 1\)", "clamp(top + ty, 0, h)"),
+    ("convolution", "index off by one", r"inside \? y : clamp\(y, 0, h - 1\)", "inside ? y : clamp(y, 0, h)"),
     ("matmul", "first barrier removed", BARRIER + r" /\* the tiles are whole", "/* "),
     ("matmul", "second barrier removed", BARRIER + r" /\* all have read", "/* "),
     ("matmul", "return before the barrier", r"float sum = 0\.0f;\s+for \(int start",

@@ -34,7 +34,7 @@ BUILT_IN = {
     "convolution": ["-s", "RADIUS=1,3", "-s", "TX=16", "-s", "TY=8", "--size", "W=37,H=11"],
     "gray_scott": ["-s", "DIM=3", "-s", "RADIUS=1", "-s", "BOX=0", "-s", "LX=8", "-s", "LY=4", "--size",
                    "W=12,H=5,D=3", "--size", "W=1,H=3,D=2"],
-    "laplacian3d": ["-s", "POINTS=7", "-s", "TX=16", "-s", "TY=8", "-s", "VEC=1,4", "-s", "DEPTH=4", "--size", "W=21,H=9,D=5"],
+    "laplacian3d": ["-s", "POINTS=7", "-s", "TX=16", "-s", "TY=8", "-s", "VEC=1,4", "-s", "DEPTH=2", "--size", "W=21,H=9,D=5"],
     "reduction": ["-s", "TX=64", "-s", "GROUPS=16,128", "--size", "N=1000"],
     "scan": ["-s", "TX=64", "--size", "N=1000"],
 }

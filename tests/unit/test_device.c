@@ -271,6 +271,27 @@ static void test_lacks(void **state)
     ts_device_free(&d);
 }
 
+static void test_lacks_extension(void **state)
+{
+    (void)state;
+    struct ts_device d;
+    struct ts_text why = {0};
+    make(&d);
+    free(d.extensions);
+    d.extensions = ts_strdup("cl_khr_subgroup_shuffle_relative cl_khr_icd");
+    assert_null(ts_device_lacks_extension(&d, "cl_khr_icd", &why));
+    assert_null(ts_device_lacks_extension(&d, "cl_khr_subgroup_shuffle_relative", &why));
+    assert_string_equal(ts_device_lacks_extension(&d, "cl_khr_subgroup_shuffle", &why), "feature");
+    assert_string_equal(
+        why.text, "needs the extension cl_khr_subgroup_shuffle, which the device does not have");
+    ts_text_free(&why);
+    assert_string_equal(ts_device_lacks_extension(&d, "khr_icd", &why), "feature");
+    d.extensions[0] = '\0'; /* not told */
+    assert_null(ts_device_lacks_extension(&d, "cl_khr_subgroup_shuffle", &why));
+    ts_text_free(&why);
+    ts_device_free(&d);
+}
+
 static void test_is_named(void **state)
 {
     (void)state;
@@ -328,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_is_named),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_lacks),
+        cmocka_unit_test(test_lacks_extension),
         cmocka_unit_test(test_refuses_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

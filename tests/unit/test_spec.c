@@ -157,7 +157,7 @@ static void test_overrides(void **state)
         "\"sources\": [\"other.cl\"], \"options\": \"\", \"global\": [\"W\"], \"local\": [1],"
         "\"args\": [\"dst\", \"src\", {\"name\": \"tile\", \"kind\": \"local\", \"bytes\": "
         "\"4*TX\"}],"
-        "\"staged\": true, \"work\": {\"flops\": \"2*W\"}");
+        "\"staged\": true, \"needs\": [\"cl_khr_fp16\"], \"work\": {\"flops\": \"2*W\"}");
     const struct ts_variant *naive = &spec->variants[0], *local = &spec->variants[1];
     assert_string_not_equal(naive->source.digest, local->source.digest);
     assert_non_null(strstr(local->source.text, "other"));
@@ -167,6 +167,9 @@ static void test_overrides(void **state)
     assert_string_equal(local->args[0].name, "dst");
     assert_int_equal(local->args[2].kind, TS_ARG_LOCAL);
     assert_string_equal(ts_expr_text(local->staged), "1");
+    assert_int_equal(naive->need_count, 0);
+    assert_int_equal(local->need_count, 1);
+    assert_string_equal(local->needs[0], "cl_khr_fp16");
     assert_string_equal(ts_expr_text(local->work.elements), "W*H"); /* stays */
     assert_string_equal(ts_expr_text(local->work.flops), "2*W");
     ts_spec_free(spec);
@@ -404,6 +407,11 @@ static const struct fault faults[] = {
      "local: expected at most 3 dimensions, got 4"},
     {"\"kernel\": \"k_local\"", "\"kernel\": \"k\", \"args\": [\"dts\"]",
      "variants[1].args[0]: unknown argument \"dts\"; did you mean \"dst\"?"},
+    {"\"kernel\": \"k_local\"", "\"kernel\": \"k\", \"needs\": \"cl_khr_fp16\"",
+     "variants[1].needs: expected a list, got \"cl_khr_fp16\""},
+    {"\"kernel\": \"k_local\"", "\"kernel\": \"k\", \"needs\": [\"cl_khr_fp16 \"]",
+     "variants[1].needs[0]: expected an extension's name, such as cl_khr_fp16, got \"cl_khr_fp16 "
+     "\""},
     {"\"options\": \"-cl-std=CL1.2\"", "\"options\": \"-DX -D TX=4\"",
      "options: defines TX, which is an axis"},
     {"  \"local\": [\"TX\", \"TY\"],\n", "",
