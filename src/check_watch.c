@@ -162,15 +162,34 @@ static int begin_watch(struct work *w, struct watcher *watcher, struct ts_err *e
     return send_size(w, watcher, err);
 }
 
+/* What Oclgrind's device cannot do is no fault of the kernel. The code, and why in words; or NULL.
+ */
+static const char *refusal(const struct work *w, const struct ts_check_row *row,
+                           struct ts_text *why)
+{
+    const struct ts_space *space = w->c->spaces[row->space];
+
+    if (!row_size(w->c, row, 0)) {
+        ts_text_puts(why, "no check size admits it; give one by --size");
+        return "size";
+    }
+    return ts_space_lacks(space, &space->configs[row->config], w->device, why);
+}
+
 static int start(struct work *w, struct watcher *watcher, size_t task, struct ts_err *err)
 {
+    struct ts_text why = {0};
+    const char *code;
+
     watcher->row = task / TS_PASS_COUNT;
     watcher->pass = (enum ts_check_pass)(task % TS_PASS_COUNT);
     watcher->size = 0;
     watcher->again = false;
-    if (row_size(w->c, &w->c->rows[watcher->row], 0))
+    code = refusal(w, &w->c->rows[watcher->row], &why);
+    if (!code)
         return begin_watch(w, watcher, err);
-    not_done(pass_of(w, watcher), "size", "no check size admits it; give one by --size");
+    not_done(pass_of(w, watcher), code, why.text);
+    ts_text_free(&why);
     ts_progress_update(w->progress, ++w->done, NULL);
     return 0;
 }

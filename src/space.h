@@ -71,6 +71,11 @@ int ts_space_instance(const struct ts_space *space, const struct ts_config *conf
 bool ts_space_staged(const struct ts_space *space, const struct ts_config *config,
                      const struct ts_instance *instance);
 
+/* What keeps the configuration's variant from any size on the device: the code of a row's reason,
+ * and the words appended to why; NULL: nothing. */
+const char *ts_space_lacks(const struct ts_space *space, const struct ts_config *config,
+                           const struct ts_device *device, struct ts_text *why);
+
 /* For a reference by variant: that variant's first configuration, in the spec's order, which admits
  * the size; NULL without an error when none does, NULL with one when `where` fails. The caller
  * frees with ts_config_free. */

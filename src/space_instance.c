@@ -373,6 +373,17 @@ int ts_space_instance(const struct ts_space *space, const struct ts_config *conf
     return -1;
 }
 
+const char *ts_space_lacks(const struct ts_space *space, const struct ts_config *config,
+                           const struct ts_device *device, struct ts_text *why)
+{
+    const struct ts_variant *variant = &space->spec->variants[config->variant];
+    const char *code = NULL;
+
+    for (size_t i = 0; i < variant->need_count && !code; i++)
+        code = ts_device_lacks_extension(device, variant->needs[i], why);
+    return code;
+}
+
 bool ts_space_staged(const struct ts_space *space, const struct ts_config *config,
                      const struct ts_instance *instance)
 {

@@ -66,12 +66,9 @@ static int judge_row(const struct ts_device *device, struct ts_row *row,
         if (code)
             ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
     }
-    const struct ts_variant *variant = &space->spec->variants[config->variant];
-    for (size_t i = 0; i < variant->need_count && row->status == TS_PENDING; i++) {
-        code = ts_device_lacks_extension(device, variant->needs[i], &why);
-        if (code)
-            ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
-    }
+    code = ts_space_lacks(space, config, device, &why);
+    if (code && row->status == TS_PENDING)
+        ts_row_set_status(row, TS_SKIPPED, code, "%s", why.text);
     ts_text_free(&why);
     ts_instance_free(&instance);
     return 0;
@@ -349,6 +346,7 @@ int ts_sweep_plan(struct sweep *s, struct ts_err *err)
             s->row_unit[s->units[u].rows[r]] = u;
     }
     s->partner = ts_alloc(s->run->row_count, sizeof(*s->partner));
+    s->owes_proof = ts_alloc(s->run->row_count, sizeof(*s->owes_proof));
     return find_partners(s, err);
 }
 
@@ -360,12 +358,14 @@ void ts_sweep_unplan(struct sweep *s)
     free(s->cases);
     free(s->row_unit);
     free(s->partner);
+    free(s->owes_proof);
     for (size_t i = 0; s->spaces && i < s->spec_count; i++)
         ts_space_close(s->spaces[i]);
     free(s->spaces);
     s->units = NULL;
     s->cases = NULL;
     s->row_unit = s->partner = NULL;
+    s->owes_proof = NULL;
     s->spaces = NULL;
     s->unit_count = s->unit_capacity = s->case_count = s->case_capacity = 0;
 }

@@ -90,10 +90,12 @@ struct sweep {
     struct unit *units;
     size_t unit_count, unit_capacity;
     size_t *row_unit; /* per row */
+    bool *owes_proof; /* per row: its last visit was not followed by a proof */
     size_t *partner;  /* per row, of `ab`: the same configuration on the other side, or TS_NO_ROW */
     struct case_span *cases;
     size_t case_count, case_capacity;
     struct phase_time proving, timing;
+    int64_t proof_count; /* in `timing` */
     struct watch watch;
     int64_t begin_ns;                   /* of the run's session, CLOCK_MONOTONIC */
     int64_t process_cost_ns;            /* a worker's start until it has its device, at most */

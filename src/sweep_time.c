@@ -26,10 +26,11 @@ struct timing {
     const struct case_span *span;
     struct entry *entries; /* of the case */
     size_t entry_count;
-    int64_t end_ns; /* of the case's share of the budget, less what a later step needs */
-    int64_t done;   /* visits, over all cases */
-    double best_ns; /* fastest median of a visit in this case so far */
-    char *best;     /* in words, for the progress line; NULL */
+    int64_t case_end_ns; /* of the case's share of the budget; INT64_MAX: none */
+    int64_t end_ns;      /* of the case's share of the budget, less what a later step needs */
+    int64_t done;        /* visits, over all cases */
+    double best_ns;      /* fastest median of a visit in this case so far */
+    char *best;          /* in words, for the progress line; NULL */
 };
 
 static struct ts_row *row_at(const struct timing *t, size_t index)
@@ -50,9 +51,25 @@ static int64_t visits_to_make(const struct timing *t, int round)
     return ts_sweep_visits_to_make(t->s, t->entries, t->entry_count, round);
 }
 
+/* Time that the proofs take which the case's rows owe: after its last visit a row must still be
+ * right. */
+static int64_t owed_ns(const struct timing *t)
+{
+    const struct sweep *s = t->s;
+    int64_t count = 0;
+
+    for (size_t i = 0; i < t->entry_count; i++)
+        for (size_t r = 0; r < t->entries[i].count; r++)
+            count += s->owes_proof[t->entries[i].rows[r]];
+    return s->proof_count > 0 ? count * (s->timing.prove_ns / s->proof_count) : 0;
+}
+
 static bool is_over(const struct timing *t)
 {
-    return ts_signal_pending() || ts_now_ns() >= t->end_ns;
+    int64_t now_ns = ts_now_ns();
+
+    return ts_signal_pending() || now_ns >= t->end_ns ||
+           (t->case_end_ns != INT64_MAX && now_ns >= t->case_end_ns - owed_ns(t));
 }
 
 /* The progress line's "best": by single visits, so it costs nothing and decides nothing. */
@@ -90,12 +107,6 @@ static void count_done(struct timing *t, size_t visits)
 static bool is_first(const struct ts_row *row)
 {
     return row->time.visit_count == 0;
-}
-
-/* Under a budget any visit may be the last. */
-static bool is_hurried(const struct sweep *s)
-{
-    return s->end_ns != INT64_MAX;
 }
 
 /* One visit to each live row, in random order, and then a look at the device: one between them
@@ -162,7 +173,7 @@ static int visit_entry(struct timing *t, const struct entry *entry, struct visit
 static int visit_entries(struct timing *t, const size_t *order, size_t count, bool last,
                          struct ts_rng *rng, struct ts_err *err)
 {
-    const struct visit as = {.pair = -1, .last = last || is_hurried(t->s)};
+    const struct visit as = {.pair = -1, .last = last};
     int result = 0;
 
     for (size_t i = 0; i < count && result == 0 && !is_over(t); i++) {
@@ -298,20 +309,20 @@ static size_t list_wanting(struct timing *t, size_t *order)
     return count;
 }
 
-/* After its last visit a row must still be right: those with more visits than planned are looked at
- * again. */
-static int prove_again(struct timing *t, const bool *revisited, struct ts_err *err)
+/* The proofs that the case's rows owe. */
+static int prove_owed(struct timing *t, struct ts_err *err)
 {
     int result = 0;
 
     for (size_t i = 0; i < t->entry_count; i++) {
         const struct entry *entry = &t->entries[i];
 
-        for (size_t r = 0; r < entry->count && revisited[i]; r++) {
+        for (size_t r = 0; r < entry->count; r++) {
             struct visit visit = {
                 .row = entry->rows[r], .pair = -1, .last = true, .no_samples = true};
 
-            if (result == 0 && !ts_signal_pending() && row_at(t, visit.row)->status == TS_OK)
+            if (result == 0 && t->s->owes_proof[visit.row] && !ts_signal_pending() &&
+                row_at(t, visit.row)->status == TS_OK)
                 result = ts_sweep_visit(t->s, &visit, err);
         }
     }
@@ -323,7 +334,6 @@ static int make_more(struct timing *t, struct ts_err *err)
 {
     struct sweep *s = t->s;
     size_t *order = ts_alloc(t->entry_count, sizeof(*order)), count;
-    bool *revisited = ts_alloc(t->entry_count, sizeof(*revisited));
     int result = 0;
 
     for (int round = s->visits; (count = list_wanting(t, order)) > 0 && !is_over(t); round++) {
@@ -332,7 +342,6 @@ static int make_more(struct timing *t, struct ts_err *err)
         ts_rng_shuffle(&rng, order, count);
         for (size_t i = 0; i < count; i++) {
             size_t live[2];
-            revisited[order[i]] = true;
             ts_progress_extend(s->progress, "time",
                                (int64_t)ts_sweep_live_rows(s, &t->entries[order[i]], live));
         }
@@ -344,12 +353,9 @@ static int make_more(struct timing *t, struct ts_err *err)
         if (result < 0)
             break;
     }
-    if (result == 0 && !is_hurried(s))
-        result = prove_again(t, revisited, err);
     for (size_t i = 0; i < t->entry_count; i++)
         set_stop(s, &t->entries[i], TS_STOP_TIME, true);
     free(order);
-    free(revisited);
     return result;
 }
 
@@ -401,6 +407,7 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
     int64_t begin = ts_now_ns();
     int result = 0;
 
+    t->case_end_ns = end_ns;
     if (visits_to_make(t, s->visits - 1) > 0) {
         for (int round = 0; round < s->visits && result == 0; round++) {
             t->end_ns = part_of(begin, end_ns, round == 0 ? 0.5 : 0.8);
@@ -413,10 +420,14 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
         result = make_owed(t, err);
     if (result == 0)
         result = make_more_in_time(t, begin, end_ns, err);
+    if (result == 0)
+        result = prove_owed(t, err);
     t->end_ns = end_ns;
     /* `ab` asks what changed, not which is fastest. */
     if (result == 0 && !is_over(t) && !s->options->ab)
         result = confirm(t, err);
+    if (result == 0)
+        result = prove_owed(t, err); /* of finalists that time cut off */
     return result < 0 ? result : ts_sweep_watch_settle(s, false, err);
 }
 

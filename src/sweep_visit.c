@@ -74,6 +74,7 @@ static int take_reply(struct sweep *s, const struct visit *visit, const struct t
         ts_sweep_merge(row, reply->line, true);
     ts_sweep_take_talk(row, reply->talk);
     failed = ts_sweep_take_failure(row, reply);
+    s->owes_proof[visit->row] = !failed && !visit->last;
     if (failed)
         drop_visits(row);
     else if (row->status == TS_PENDING)
@@ -105,8 +106,10 @@ static int ask(struct sweep *s, struct team *team, const struct visit *visit,
         job.patience_ns = ts_sweep_patience_ns(s);
         job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
         ts_crew_send(team->crew, team->seat, &job, sources.digests, sources.texts, sources.count);
-        ts_crew_wait(team->crew, s->end_ns, reply);
+        /* A proof that is owed is made also when the time is over. */
+        ts_crew_wait(team->crew, visit->no_samples ? INT64_MAX : s->end_ns, reply);
         ts_sweep_book(&s->timing, reply);
+        s->proof_count += visit->first + visit->last;
     }
     ts_job_free(&job);
     return result;

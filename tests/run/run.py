@@ -531,6 +531,9 @@ def budget(sweep):
     expect(len(cases) == 4, f"only {sorted(cases)} have a time: the budget is shared evenly")
     (run,) = load_results(sweep.file)["runs"]
     expect(run["interrupted"] is False, "a budget is no interrupt")
+    last = {(job["options"], str(job["size"])): job["prove_last"] for job in sweep.jobs("time")}
+    expect(all(last.values()), f"{sum(not proven for proven in last.values())} rows are not proven after their last visit")
+    expect(sum(job["prove_last"] for job in sweep.jobs("time")) < 2 * len(last), "a proof after every visit")
 
 
 def rows_option(sweep):
