@@ -61,6 +61,7 @@ void ts_job_free(struct ts_job *job)
 {
     free(job->device_id);
     free(job->reference);
+    free(job->right);
     ts_clock_free(&job->clock);
     free_code(&job->code);
     free_code(&job->reference_code);
@@ -236,6 +237,8 @@ char *ts_job_print(const struct ts_job *job)
             ts_json_add_bool(line, "cold", true);
         ts_json_add_bool(line, "prove_first", job->prove_first);
         ts_json_add_bool(line, "prove_last", job->prove_last);
+        if (job->right)
+            ts_json_add_string(line, "right", job->right);
     }
     if (job->verb == TS_JOB_PROVE || job->verb == TS_JOB_TIME)
         add_configuration(line, job);

@@ -102,6 +102,7 @@ struct ts_job {
     int64_t patience_ns; /* sentinel, too: so long it may take until no thread has to wait for a
                             processor */
     bool prove_first;    /* prove at this size before the first sample */
+    char *right;     /* what a proof of these at this size told of its outputs; NULL: not known */
     bool prove_last; /* after the samples, one launch over outputs left as they are must be right */
 };
 

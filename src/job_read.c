@@ -451,7 +451,8 @@ static int read_time(const struct ts_place *at, const cJSON *line, struct ts_job
         member_whole(at, line, "batch", 0, INT64_MAX, &job->batch, err) != 0 ||
         (ts_json_get(line, "cold") && member_bool(at, line, "cold", &job->cold, err) != 0) ||
         member_bool(at, line, "prove_first", &job->prove_first, err) != 0 ||
-        member_bool(at, line, "prove_last", &job->prove_last, err) != 0)
+        member_bool(at, line, "prove_last", &job->prove_last, err) != 0 ||
+        (ts_json_get(line, "right") && member_copy(at, line, "right", &job->right, err) != 0))
         return -1;
     job->samples = (int)samples;
     if (read_timing(at, line, job, err) != 0)

@@ -55,6 +55,7 @@ static const struct field {
     {"check", "worst", REAL, WORK, 0, 0, 0},
     {"check", "at", WHOLES, WORK, 0, 0, 4},
     {"check", "at_size", OBJECT, WORK, 0, 0, 0},
+    {NULL, "right", WORD, VERB(TIME), 0, 0, 0},
     {NULL, "visit", OBJECT, VERB(TIME), 0, 0, 0}, /* absent where no samples were asked for */
     {"visit", "first_ns", WHOLE, VERB(TIME), 0, 0, 0},
     {"visit", "cache", WORD, VERB(TIME), 0, 0, 0},

@@ -90,6 +90,7 @@ struct sweep {
     struct unit *units;
     size_t unit_count, unit_capacity;
     size_t *row_unit; /* per row */
+    char **right;     /* per row: what the proof at its size told of the outputs; NULL */
     bool *owes_proof; /* per row: its last visit was not followed by a proof */
     size_t *partner;  /* per row, of `ab`: the same configuration on the other side, or TS_NO_ROW */
     struct case_span *cases;

@@ -64,6 +64,12 @@ static bool is_spoilt(struct sweep *s, const struct visit *visit, const cJSON *t
     return !s->never_calm && s->spare_visits-- > 0;
 }
 
+static void keep_right(struct sweep *s, size_t row, const char *right)
+{
+    free(s->right[row]);
+    s->right[row] = right ? ts_strdup(right) : NULL;
+}
+
 static int take_reply(struct sweep *s, const struct visit *visit, const struct ts_reply *reply,
                       struct ts_err *err)
 {
@@ -74,6 +80,8 @@ static int take_reply(struct sweep *s, const struct visit *visit, const struct t
         ts_sweep_merge(row, reply->line, true);
     ts_sweep_take_talk(row, reply->talk);
     failed = ts_sweep_take_failure(row, reply);
+    if (!failed && visit->first)
+        keep_right(s, visit->row, ts_json_string(reply->line, "right", NULL));
     s->owes_proof[visit->row] = !failed && !visit->last;
     if (failed)
         drop_visits(row);
@@ -103,6 +111,8 @@ static int ask(struct sweep *s, struct team *team, const struct visit *visit,
         job.prove_first = visit->first;
         job.samples = visit->no_samples ? 0 : s->samples;
         job.prove_last = visit->last;
+        if (visit->last && s->right[visit->row])
+            job.right = ts_strdup(s->right[visit->row]);
         job.patience_ns = ts_sweep_patience_ns(s);
         job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
         ts_crew_send(team->crew, team->seat, &job, sources.digests, sources.texts, sources.count);

@@ -362,11 +362,14 @@ static void serve_configuration(struct ts_worker *worker, const struct ts_job *j
         ts_json_add_item(line, "check", ts_check_to_json(&outcome.check));
     if (job->verb == TS_JOB_TIME)
         add_visit(line, &outcome);
+    if (job->verb == TS_JOB_TIME && outcome.right)
+        ts_json_add_string(line, "right", outcome.right);
     add_spent(worker, line);
     send_line(worker, line);
     ts_rig_facts_free(&outcome.facts);
     ts_values_free(&outcome.check.at_size);
     free(outcome.visit.sample_ns);
+    free(outcome.right);
     ts_truth_trim(worker->truth, TRUTH_BYTES);
 }
 

@@ -70,6 +70,7 @@ struct ts_outcome {
     struct ts_fault fault; /* status TS_OK: right */
     struct ts_rig_facts facts;
     struct ts_check check;
+    char *right; /* time: the digest of what a proof found right; NULL: no proof but the last */
     bool has_visit;
     bool paused;      /* the worker was stopped, or the machine slept, during the visit */
     int64_t first_ns; /* host time of the first launch at this size in this job */
@@ -90,7 +91,8 @@ struct ts_proof_plan {
 };
 int ts_worker_prove_rig(struct ts_worker *worker, struct ts_rig *rig,
                         const struct ts_proof_plan *plan, struct ts_outcome *outcome);
-/* After timing: one launch over outputs left as they are must still be right. */
+/* After timing: one launch over outputs left as they are must still be right. Where they are byte
+ * for byte what a proof of another process found right (job->right), no reference is computed. */
 int ts_worker_prove_again(struct ts_worker *worker, struct ts_rig *rig,
                           const struct ts_proof_plan *plan, struct ts_outcome *outcome);
 
