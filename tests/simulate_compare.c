@@ -18,7 +18,7 @@
 struct scenario {
     const char *name;
     size_t rows;             /* configurations compared at a time */
-    int visits;              /* a side and run, in two processes */
+    int visits;              /* a side and run, each in a process of its own */
     int base_runs, new_runs; /* base_runs 0: one run of `ab`, five pairs of visits in each of
                               * `visits` processes */
     double visit_sd;         /* typical; a row's own is drawn around it */
@@ -30,31 +30,38 @@ struct scenario {
     double control;          /* share of rows that run the same code */
     double changed;          /* share of the others whose time really changed ... */
     double effect;           /* ... by this log ratio, up or down */
+    bool quick;              /* the visits of a run are in two processes */
 };
 
 static const struct scenario scenarios[] = {
-    {"nothing changed, quiet", 40, 5, 1, 1, .01, INFINITY, 0, 0, 0, 0, 0, 0, 0},
-    {"nothing changed, rows differ in noise", 40, 5, 1, 1, .01, 4, 0, 0, 0, 0, 0, 0, 0},
-    {"processes differ by twice the visits' noise", 40, 5, 1, 1, .01, 4, .02, 0, 0, 0, 0, 0, 0},
-    {"a busy neighbour", 40, 5, 1, 1, .01, 4, .01, .01, 0, .2, 0, 0, 0},
-    {"slow days, control of half the rows", 40, 5, 1, 1, .01, 4, .01, .01, .03, .1, .5, 0, 0},
-    {"slow days, 5 runs against 1, no control", 40, 5, 5, 1, .01, 4, .01, .01, .02, .1, 0, 0, 0},
-    {"slow days, 5 runs against 2, control", 40, 5, 5, 2, .01, 4, .01, .01, .03, .1, .5, 0, 0},
-    {"one in ten changed by 10 %", 40, 5, 1, 1, .01, 4, .01, 0, 0, 0, 0, .1, .0953},
+    {"nothing changed, quiet", 40, 5, 1, 1, .01, INFINITY, 0, 0, 0, 0, 0, 0, 0, false},
+    {"nothing changed, rows differ in noise", 40, 5, 1, 1, .01, 4, 0, 0, 0, 0, 0, 0, 0, false},
+    {"processes differ by twice the visits' noise", 40, 5, 1, 1, .01, 4, .02, 0, 0, 0, 0, 0, 0,
+     false},
+    {"a busy neighbour", 40, 5, 1, 1, .01, 4, .01, .01, 0, .2, 0, 0, 0, false},
+    {"slow days, control of half the rows", 40, 5, 1, 1, .01, 4, .01, .01, .03, .1, .5, 0, 0,
+     false},
+    {"slow days, 5 runs against 1, no control", 40, 5, 5, 1, .01, 4, .01, .01, .02, .1, 0, 0, 0,
+     false},
+    {"slow days, 5 runs against 2, control", 40, 5, 5, 2, .01, 4, .01, .01, .03, .1, .5, 0, 0,
+     false},
+    {"one in ten changed by 10 %", 40, 5, 1, 1, .01, 4, .01, 0, 0, 0, 0, .1, .0953, false},
     {"half changed by 10 %, control of a quarter", 40, 5, 1, 1, .01, 4, .01, .005, .02, .1, .25, .5,
-     .0953},
-    {"three rows, noisy", 3, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0},
-    {"twelve rows, noisy", 12, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0},
-    {"eight rows, noisy", 8, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0},
-    {"400 rows, very noisy", 400, 5, 1, 1, .04, 3, .04, .01, .02, .2, .3, .05, .1823},
-    {"3 visits", 40, 3, 1, 1, .02, 4, .02, 0, 0, .1, 0, .1, .0953},
-    {"20 visits", 40, 20, 1, 1, .02, 4, .02, 0, 0, .1, 0, .1, .0953},
-    {"ab, a busy neighbour", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, 0, 0, 0},
-    {"ab, control of half the rows", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, .5, 0, 0},
-    {"ab, three rows, noisy", 3, 5, 0, 1, .02, 4, .02, .01, .03, .1, 0, 0, 0},
-    {"ab, one in ten changed by 10 %, busy", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, .5, .1, .0953},
+     .0953, false},
+    {"three rows, noisy", 3, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0, false},
+    {"twelve rows, noisy", 12, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0, false},
+    {"eight rows, noisy", 8, 5, 1, 1, .02, 4, .02, 0, 0, 0, 0, 0, 0, false},
+    {"400 rows, very noisy", 400, 5, 1, 1, .04, 3, .04, .01, .02, .2, .3, .05, .1823, false},
+    {"3 visits", 40, 3, 1, 1, .02, 4, .02, 0, 0, .1, 0, .1, .0953, false},
+    {"--quick: 3 visits in two processes", 40, 3, 1, 1, .02, 4, .02, 0, 0, .1, 0, .1, .0953, true},
+    {"20 visits", 40, 20, 1, 1, .02, 4, .02, 0, 0, .1, 0, .1, .0953, false},
+    {"ab, a busy neighbour", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, 0, 0, 0, false},
+    {"ab, control of half the rows", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, .5, 0, 0, false},
+    {"ab, three rows, noisy", 3, 5, 0, 1, .02, 4, .02, .01, .03, .1, 0, 0, 0, false},
+    {"ab, one in ten changed by 10 %, busy", 40, 5, 0, 1, .01, 4, .01, .01, .03, .2, .5, .1, .0953,
+     false},
     {"ab, 3 visits, one in ten changed by 10 %", 40, 3, 0, 1, .01, 4, .01, .01, .03, .1, .5, .1,
-     .0953},
+     .0953, false},
 };
 
 static double normal(struct ts_rng *rng)
@@ -73,7 +80,7 @@ static double chi_square(struct ts_rng *rng, double df)
     return sum;
 }
 
-enum { MAX_RUNS = 8, MAX_VISITS = 32 };
+enum { MAX_RUNS = 8, MAX_VISITS = 32, MAX_CLUSTERS = MAX_RUNS * MAX_VISITS };
 
 struct made {
     struct ts_judge_pair *pairs;
@@ -83,9 +90,9 @@ struct made {
     struct ts_judge_group group;
 };
 
-/* What all rows share in one run: its day, and each of its two processes. */
+/* What all rows share in one run: its day, and each of its processes. */
 struct weather {
-    double run[MAX_RUNS], process[MAX_RUNS][2];
+    double run[MAX_RUNS], process[MAX_RUNS][MAX_VISITS];
 };
 
 static double burst(const struct scenario *s, struct ts_rng *rng)
@@ -101,9 +108,11 @@ static size_t make_side(const struct scenario *s, struct ts_rng *rng, const stru
         runs = side == TS_BASE ? s->base_runs : s->new_runs;
     size_t count = 0;
     for (int r = first; r < first + runs; r++) {
-        double own[2] = {normal(rng) * s->process_sd * sd, normal(rng) * s->process_sd * sd};
+        double own[MAX_VISITS];
+        for (int p = 0; p < s->visits; p++)
+            own[p] = normal(rng) * s->process_sd * sd;
         for (int v = 0; v < s->visits; v++) {
-            int process = v >= (s->visits + 1) / 2;
+            int process = s->quick ? v >= (s->visits + 1) / 2 : v;
             double slowed = burst(s, rng);
             visits[count++] =
                 (struct ts_judge_visit){shift + weather->run[r] + weather->process[r][process] +
@@ -136,11 +145,11 @@ static size_t make_pairs(const struct scenario *s, struct ts_rng *rng, double sd
 static void make(struct made *made, const struct scenario *s, struct ts_rng *rng)
 {
     struct weather weather;
-    size_t runs = (size_t)(s->base_runs + s->new_runs), each = MAX_RUNS * 2;
+    size_t runs = (size_t)(s->base_runs + s->new_runs), each = MAX_CLUSTERS;
     for (size_t r = 0; r < runs; r++) {
         made->sides[r] = r < (size_t)s->base_runs ? TS_BASE : TS_NEW;
         weather.run[r] = normal(rng) * s->run_sd;
-        for (int p = 0; p < 2; p++)
+        for (int p = 0; p < s->visits; p++)
             weather.process[r][p] = normal(rng) * s->shared_sd;
     }
     for (size_t i = 0; i < s->rows; i++) {
@@ -173,7 +182,7 @@ static void made_open(struct made *made, size_t rows)
 {
     made->pairs = ts_alloc(rows, sizeof(*made->pairs));
     made->truth = ts_alloc(rows, sizeof(*made->truth));
-    made->clusters = ts_alloc(rows * 4 * MAX_RUNS, sizeof(*made->clusters));
+    made->clusters = ts_alloc(rows * 2 * MAX_CLUSTERS, sizeof(*made->clusters));
 }
 
 static void made_close(struct made *made)
@@ -267,7 +276,8 @@ static int check(size_t pairs, uint64_t seed)
  * comparisons that say so. */
 static double power_of(double effect, int visits, int runs, size_t rounds, uint64_t seed)
 {
-    struct scenario s = {"power", 40, visits, runs, runs, .015, 4, .01, .005, .01, .1, .5, 0, 0};
+    struct scenario s = {"power", 40,  visits, runs, runs, .015, 4,    .01,
+                         .005,    .01, .1,     .5,   0,    0,    false};
     struct ts_rng rng = {seed};
     struct made made;
     size_t found = 0;
@@ -277,7 +287,7 @@ static double power_of(double effect, int visits, int runs, size_t rounds, uint6
         struct ts_judge_side *slow = &made.pairs[0].side[TS_NEW];
         made.pairs[0].control = false;
         for (size_t c = 0; c < slow->count; c++)
-            made.clusters[2 * MAX_RUNS + c].log_ns += log1p(effect);
+            made.clusters[MAX_CLUSTERS + c].log_ns += log1p(effect);
         ts_judge(&made.group, 1, &rule);
         found += made.pairs[0].verdict == TS_SLOWER;
     }
@@ -302,7 +312,7 @@ static void print_power(size_t rounds, uint64_t seed)
  * estimate is independent of the estimated noise, so the same night can be used again. */
 static void print_stated(size_t rounds, uint64_t seed)
 {
-    struct scenario s = {"stated", 40, 5, 1, 1, .015, 4, .01, .005, .01, .1, .5, 0, 0};
+    struct scenario s = {"stated", 40, 5, 1, 1, .015, 4, .01, .005, .01, .1, .5, 0, 0, false};
     struct ts_rng rng = {seed};
     struct made made;
     size_t found = 0;
@@ -315,7 +325,7 @@ static void print_stated(size_t rounds, uint64_t seed)
         double stated = made.pairs[0].found;
         sum += stated / (double)rounds;
         for (size_t c = 0; c < made.pairs[0].side[TS_NEW].count; c++)
-            made.clusters[2 * MAX_RUNS + c].log_ns += log1p(stated);
+            made.clusters[MAX_CLUSTERS + c].log_ns += log1p(stated);
         ts_judge(&made.group, 1, &rule);
         found += made.pairs[0].verdict == TS_SLOWER;
     }
