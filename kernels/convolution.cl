@@ -12,12 +12,15 @@
  * outputs instead of (2R+1)^2 for each.
  *
  * RADIUS (R), TX, TY, VEC (1, 4, 8 or 16), ROWS, WALK (0: the rows in a loop, 1: written out; in
- * the naive variant also 2: many rows, each read once for all outputs that it reaches); the local
- * variant also has PAD      unused pieces (4 cells, 1 where VEC is 1) after each row of the tile,
- * against bank conflicts; TAPS     0: the filter is read where it lies, in constant memory; 1: from
- * a copy in local memory, four taps at a time; BALLAST  unused bytes of local memory (a multiple of
- * 4): they compute nothing but occupy the compute unit's local memory, so that fewer work-groups
- * fit on it at a time. */
+ * the naive variant also 2: many rows, each read once for all outputs that it reaches). The local
+ * variant also has:
+ *
+ * - PAD, unused pieces (4 cells, 1 where VEC is 1) after each row of the tile, against bank
+ *   conflicts;
+ * - TAPS, 0: the filter is read where it lies, in constant memory; 1: from a copy in local memory,
+ *   four taps at a time;
+ * - BALLAST, unused bytes of local memory (a multiple of 4): they compute nothing but occupy the
+ *   compute unit's local memory, so that fewer work-groups fit on it at a time. */
 
 #define JOIN(a, b) a##b
 #define VECTOR_OF(n) JOIN(float, n)

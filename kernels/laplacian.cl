@@ -14,9 +14,9 @@
  * (vectors where VEC is above 1) after each line of the tile, against bank conflicts.
  * Variant local:
  *
- * - LOAD, who stages what: 0 interleaved, neighbouring work-items fetch neighbouring cells;
- *   1 chunked, each work-item fetches one contiguous piece; 2 each work-item the cells that it
- * owns, which it keeps in registers besides, and then the halo interleaved;
+ * - LOAD, who stages what: 0 interleaved, neighbouring work-items fetch neighbouring cells; 1
+ *   chunked, each work-item fetches one contiguous piece; 2 each work-item the cells that it owns,
+ *   which it keeps in registers besides, and then the halo interleaved;
  * - LAYOUT, order of the tile in local memory: 0 x fastest, 1 y fastest.
  *
  * Variant async: the work-group copies each line of the tile by async_work_group_copy.

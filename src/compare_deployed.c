@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compare_private.h"
+#include "nearest.h"
 #include "place.h"
 #include "store.h"
 
@@ -32,12 +33,33 @@ static int read_values(struct ts_values *out, bool *any, const struct ts_place *
     return 0;
 }
 
+/* A key that is nearly an optional one: without it, all sizes or problems would be meant. Others
+ * are for whoever else reads the file. */
+static int refuse_near_keys(const struct ts_place *at, const cJSON *object, struct ts_err *err)
+{
+    const char *known[TS_COUNT(fields)];
+    const cJSON *item;
+
+    for (size_t i = 0; i < TS_COUNT(fields); i++)
+        known[i] = fields[i].key;
+    cJSON_ArrayForEach(item, object)
+    {
+        const char *near = ts_nearest(item->string, known, TS_COUNT(fields));
+
+        if (near && strcmp(near, item->string) != 0)
+            return ts_place_error(at, err, "unknown key \"%s\"; did you mean \"%s\"?", item->string,
+                                  near);
+    }
+    return 0;
+}
+
 static int read_config(struct ts_deployed *d, const struct ts_place *at, const cJSON *object,
                        struct ts_err *err)
 {
     bool no_params;
 
-    if (ts_place_fields(at, object, fields, TS_COUNT(fields), err) != 0 ||
+    if (ts_place_object(at, object, err) != 0 || refuse_near_keys(at, object, err) != 0 ||
+        ts_place_fields(at, object, fields, TS_COUNT(fields), err) != 0 ||
         read_values(&d->params, &no_params, at, object, "params", err) != 0 ||
         read_values(&d->size, &d->any_size, at, object, "size", err) != 0 ||
         read_values(&d->problem, &d->any_problem, at, object, "problem", err) != 0)
@@ -74,12 +96,12 @@ static int read_tuned(struct ts_deployed **items, size_t *count, const char *pat
 
 /* Every row of a results file names a configuration, whatever became of it. */
 static int read_results(struct ts_deployed **items, size_t *count, const char *path,
-                        struct ts_err *err)
+                        const cJSON *document, struct ts_err *err)
 {
     struct ts_results results = {0};
     size_t capacity = 0;
 
-    if (ts_results_load(&results, path, err) != 0)
+    if (ts_results_read(&results, path, document, err) != 0)
         return -1;
     for (size_t r = 0; r < results.run_count; r++) {
         for (size_t i = 0; i < results.runs[r].row_count; i++) {
@@ -113,7 +135,7 @@ int ts_deployed_load(struct ts_deployed **items, size_t *count, const char *path
     /* A results file is known by its schema; whatever else it is not, it is no tuned file. */
     if (strncmp(ts_json_string(document, "schema", ""), TS_RESULTS_SCHEMA,
                 strlen(TS_RESULTS_SCHEMA)) == 0)
-        result = read_results(items, count, path, err);
+        result = read_results(items, count, path, document, err);
     else
         result = read_tuned(items, count, path, document, err);
     cJSON_Delete(document);

@@ -18,19 +18,28 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* Does an absolute path begin at text[at], a slash? Not a division, a comment or a relative path:
- * but behind the letters of an option, -I/home/me. */
+/* </b>, as markup has it: no folder follows. */
+static bool is_closing_tag(const char *text, size_t at)
+{
+    size_t name =
+        strspn(text + at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+
+    return at > 0 && text[at - 1] == '<' && text[at + 1 + name] == '>';
+}
+
+/* Does an absolute path begin at text[at], the first of some slashes? Not a division, a comment, an
+ * address (http://...) or a relative path: but behind the letters of an option, -I/home/me. */
 static bool begins_path(const char *text, size_t at)
 {
-    size_t letters = at;
-    char next = text[at + 1];
+    size_t letters = at, slashes = strspn(text + at, "/");
+    char next = text[at + slashes];
 
-    if (!is_word(next) && next != '.' && next != '~')
+    if ((!is_word(next) && next != '.' && next != '~') || is_closing_tag(text, at))
         return false;
     if (at == 0)
         return true;
     if (!is_word(text[at - 1]))
-        return strchr(".-/~)]*<", text[at - 1]) == NULL;
+        return strchr(".-/~)]*", text[at - 1]) == NULL && !(text[at - 1] == ':' && slashes == 2);
     while (letters > 0 && isalpha((unsigned char)text[letters - 1]))
         letters--;
     return letters > 0 && letters < at && text[letters - 1] == '-' &&
@@ -62,32 +71,50 @@ static void add_path_mark(struct ts_text *out, const char *path, size_t length)
     free(digest);
 }
 
-static bool is_host(const char *text, size_t at, const char *host)
+/* Length of the host's name at text[at], whole or without its domain; 0: something else. */
+static size_t host_length(const char *text, size_t at, const char *host)
 {
-    size_t length = host ? strlen(host) : 0;
+    size_t whole = host ? strlen(host) : 0, lengths[] = {whole, whole ? strcspn(host, ".") : 0};
 
-    return length > 0 && strncmp(text + at, host, length) == 0 && !is_word(text[at + length]) &&
-           (at == 0 || !is_word(text[at - 1]));
+    for (size_t i = 0; i < TS_COUNT(lengths); i++) {
+        size_t length = lengths[i];
+        if (length > 0 && strncmp(text + at, host, length) == 0 && !is_word(text[at + length]) &&
+            (at == 0 || !is_word(text[at - 1])))
+            return length;
+    }
+    return 0;
+}
+
+/* Length of a mark that stands there already, also where the host is called "host" or "path". */
+static size_t mark_length(const char *text)
+{
+    size_t path = strlen(PATH_MARK),
+           digits = strspn(text + (strncmp(text, PATH_MARK, path) ? 0 : path), "0123456789abcdef");
+
+    if (strncmp(text, HOST_MARK, strlen(HOST_MARK)) == 0)
+        return strlen(HOST_MARK);
+    return strncmp(text, PATH_MARK, path) == 0 && digits == DIGITS && text[path + digits] == '>'
+               ? path + digits + 1
+               : 0;
 }
 
 char *ts_hide_text(const char *text, const char *host)
 {
     struct ts_text out = {0};
+    size_t length;
 
     ts_text_puts(&out, "");
-    for (size_t at = 0; text[at];) {
-        if (text[at] == '/' && begins_path(text, at)) {
-            size_t length = path_length(text, at);
+    for (size_t at = 0; text[at]; at += length) {
+        if ((length = mark_length(text + at)) > 0) {
+            ts_text_add(&out, text + at, length);
+        } else if (text[at] == '/' && begins_path(text, at)) {
+            length = path_length(text, at);
             add_path_mark(&out, text + at, length);
-            at += length;
-        } else if (strncmp(text + at, HOST_MARK, strlen(HOST_MARK)) == 0) {
-            ts_text_puts(&out, HOST_MARK); /* also where the host is called "host" */
-            at += strlen(HOST_MARK);
-        } else if (is_host(text, at, host)) {
+        } else if ((length = host_length(text, at, host)) > 0) {
             ts_text_puts(&out, HOST_MARK);
-            at += strlen(host);
         } else {
-            ts_text_add(&out, text + at++, 1);
+            length = 1;
+            ts_text_add(&out, text + at, 1);
         }
     }
     return out.text;

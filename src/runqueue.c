@@ -32,18 +32,6 @@ static bool read_of_thread(int tasks, long id, const char *file, char *text, siz
     return length > 0;
 }
 
-static void add_thread(struct ts_runqueue *all, int tasks, long id)
-{
-    struct ts_runqueue_thread thread = {.id = id};
-    char text[128];
-
-    if (!read_of_thread(tasks, id, "schedstat", text, sizeof(text)) ||
-        sscanf(text, "%*d %" SCNd64 " %" SCNd64, &thread.wait_ns, &thread.turns) != 2)
-        return;
-    TS_GROW(all->threads, all->count, all->capacity);
-    all->threads[all->count++] = thread;
-}
-
 /* Running or wanting to. The state follows the name in brackets, which may hold brackets. */
 static bool is_ready(int tasks, long id)
 {
@@ -54,33 +42,35 @@ static bool is_ready(int tasks, long id)
            (name_end = strrchr(text, ')')) != NULL && strncmp(name_end, ") R", 3) == 0;
 }
 
-/* Adds the threads that there are; returns whether all but the main thread, which asks, sleep. */
-static bool look(struct ts_runqueue *all)
+static void add_thread(struct ts_runqueue *all, int tasks, long id)
 {
-    DIR *directory = opendir("/proc/self/task");
-    const struct dirent *entry;
-    bool asleep = true;
+    struct ts_runqueue_thread thread = {.id = id};
+    char text[128];
 
-    if (!directory)
-        return true;
-    while ((entry = readdir(directory)) != NULL) {
-        long id = strtol(entry->d_name, NULL, 10);
-
-        if (id <= 0) /* . and .. */
-            continue;
-        add_thread(all, dirfd(directory), id);
-        asleep = asleep && (id == (long)getpid() || !is_ready(dirfd(directory), id));
-    }
-    closedir(directory);
-    return asleep;
+    if (!read_of_thread(tasks, id, "schedstat", text, sizeof(text)) ||
+        sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64, &thread.run_ns, &thread.wait_ns,
+               &thread.turns) != 3)
+        return;
+    thread.ready = id != (long)getpid() && is_ready(tasks, id); /* the main thread asks */
+    TS_GROW(all->threads, all->count, all->capacity);
+    all->threads[all->count++] = thread;
 }
 
 struct ts_runqueue ts_runqueue_mark(void)
 {
-    struct ts_runqueue mark = {0};
+    struct ts_runqueue all = {0};
+    DIR *directory = opendir("/proc/self/task");
+    const struct dirent *entry;
 
-    look(&mark);
-    return mark;
+    while (directory && (entry = readdir(directory)) != NULL) {
+        long id = strtol(entry->d_name, NULL, 10);
+
+        if (id > 0) /* neither . nor .. */
+            add_thread(&all, dirfd(directory), id);
+    }
+    if (directory)
+        closedir(directory);
+    return all;
 }
 
 void ts_runqueue_free(struct ts_runqueue *mark)
@@ -112,22 +102,48 @@ int64_t ts_runqueue_between(const struct ts_runqueue *before, const struct ts_ru
     return longest_ns;
 }
 
+/* Is there a thread that wants to run and did not, since the look before? A driver's thread that
+ * polls is ready all the time, and runs. */
+static bool is_any_waiting(const struct ts_runqueue *before, const struct ts_runqueue *now)
+{
+    for (size_t i = 0; i < now->count; i++) {
+        const struct ts_runqueue_thread *thread = &now->threads[i];
+
+        if (thread->ready && thread->run_ns == find(before, thread->id).run_ns)
+            return true;
+    }
+    return false;
+}
+
+static bool is_any_ready(const struct ts_runqueue *now)
+{
+    for (size_t i = 0; i < now->count; i++) {
+        if (now->threads[i].ready)
+            return true;
+    }
+    return false;
+}
+
 int64_t ts_runqueue_since(const struct ts_runqueue *mark)
 {
     const struct timespec moment = {0, SETTLE_NS};
-    struct ts_runqueue now = {0};
-    bool asleep = look(&now);
+    struct ts_runqueue now, last;
     int64_t longest_ns;
+    bool waiting;
 
-    for (int i = 0; i < SETTLE_LOOKS && mark->count > 0 && !asleep; i++) {
+    if (mark->count == 0)
+        return 0;
+    now = ts_runqueue_mark();
+    waiting = is_any_ready(&now);
+    for (int i = 0; i < SETTLE_LOOKS && waiting; i++) {
         (void)nanosleep(&moment, NULL);
-        ts_runqueue_free(&now);
-        asleep = look(&now);
+        last = now;
+        now = ts_runqueue_mark();
+        waiting = is_any_waiting(&last, &now);
+        ts_runqueue_free(&last);
     }
     longest_ns = ts_runqueue_between(mark, &now);
     ts_runqueue_free(&now);
     /* Its wait is not over, and of unknown length. */
-    return mark->count > 0 && !asleep && longest_ns < SETTLE_LOOKS * SETTLE_NS
-               ? SETTLE_LOOKS * SETTLE_NS
-               : longest_ns;
+    return waiting && longest_ns < SETTLE_LOOKS * SETTLE_NS ? SETTLE_LOOKS * SETTLE_NS : longest_ns;
 }

@@ -12,8 +12,9 @@
 
 struct ts_runqueue_thread {
     long id;
-    int64_t wait_ns; /* for a processor, in all its turns */
+    int64_t run_ns, wait_ns; /* on a processor, and ready without one, in all its turns */
     int64_t turns;
+    bool ready; /* now: it runs or wants to */
 };
 
 /* All threads of the process at a moment; none where the system does not tell. */
@@ -25,7 +26,7 @@ struct ts_runqueue {
 struct ts_runqueue ts_runqueue_mark(void);
 void ts_runqueue_free(struct ts_runqueue *mark);
 
-/* The longest time in ns that one thread waited since the mark, beyond what waking up costs (0.1 ms
+/* The longest time in ns that one thread waited since the mark, beyond what waking up costs (50 us
  * a turn, so that a kernel of microseconds, which wakes its threads a thousand times, does not look
  * like a busy machine); 0: none had to, or the system does not tell. A wait is counted when it is
  * over, so this itself waits (25 ms at most) for threads that are ready: call it when the launches

@@ -184,15 +184,25 @@ static int read_reference(struct ts_spec_reader *r, struct ts_err *err)
     return 0;
 }
 
-/* After the variants: the one that is the reference exists. */
+/* After the variants: the one that is the reference exists, and every device has it. */
 static int check_reference(struct ts_spec_reader *r, struct ts_err *err)
 {
     const struct ts_spec *spec = r->spec;
     const char *name = spec->reference_variant;
-    if (!name || ts_spec_has_variant(spec, name))
-        return 0;
     const struct ts_place up = ts_place_key(&r->root, "reference"),
                           at = ts_place_key(&up, "variant");
+    for (size_t i = 0; name && i < spec->variant_count; i++) {
+        if (strcmp(spec->variants[i].name, name) != 0)
+            continue;
+        return spec->variants[i].need_count == 0
+                   ? 0
+                   : ts_place_error(
+                         &at, err,
+                         "\"%s\" needs %s: where a device lacks it, nothing could be proven", name,
+                         spec->variants[i].needs[0]);
+    }
+    if (!name)
+        return 0;
     struct ts_text text = {0};
     const char **known = ts_alloc(spec->variant_count, sizeof(*known));
     for (size_t i = 0; i < spec->variant_count; i++)

@@ -13,12 +13,18 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+void ts_sweep_calm_begin(struct sweep *s, int64_t visits)
+{
+    s->calm = (struct calm){.began_ns = ts_now_ns(), .spare_visits = visits};
+}
+
 int64_t ts_sweep_patience_ns(const struct sweep *s)
 {
-    int64_t now_ns = ts_now_ns(), measured_ns = now_ns - s->timing_began_ns - s->waited_ns;
-    int64_t patience_ns = PATIENCE_LEAST_NS + PATIENCE_TIMES * measured_ns - s->waited_ns;
+    const struct calm *c = &s->calm;
+    int64_t now_ns = ts_now_ns(), measured_ns = now_ns - c->began_ns - c->waited_ns;
+    int64_t patience_ns = PATIENCE_LEAST_NS + PATIENCE_TIMES * measured_ns - c->waited_ns;
 
-    if (s->never_calm)
+    if (c->never)
         return 0;
     patience_ns = least(patience_ns, least(PATIENCE_MOST_NS, s->timeout_ns / PATIENCE_PART));
     if (s->end_ns != INT64_MAX)
@@ -26,16 +32,14 @@ int64_t ts_sweep_patience_ns(const struct sweep *s)
     return patience_ns > 0 ? patience_ns : 0;
 }
 
-bool ts_sweep_was_starved(struct sweep *s, const cJSON *measured)
+void ts_sweep_book_wait(struct sweep *s, const cJSON *told, int64_t dropped_ns)
 {
-    int64_t waited_ns = ts_json_int(measured, "waited_ns", 0), most_ns = PATIENCE_MOST_NS;
+    struct calm *c = &s->calm;
+    /* A worker can say anything. */
+    int64_t waited_ns = least(ts_json_int(told, "waited_ns", 0), PATIENCE_MOST_NS) + dropped_ns;
 
-    bool starved = ts_json_bool(measured, "starved", false);
-
-    waited_ns = least(waited_ns, most_ns); /* a worker can say anything */
-    s->waited_ns += waited_ns;
-    s->waited_in_vain_ns = starved ? s->waited_in_vain_ns + waited_ns : 0;
+    c->waited_ns += waited_ns;
+    c->in_vain_ns = ts_json_bool(told, "starved", false) ? c->in_vain_ns + waited_ns : 0;
     /* No burst of work but a machine that is always busy: no use, until a visit is calm by luck. */
-    s->never_calm = s->waited_in_vain_ns >= PATIENCE_MOST_NS;
-    return starved;
+    c->never = c->in_vain_ns >= PATIENCE_MOST_NS;
 }

@@ -346,8 +346,7 @@ int ts_sweep_plan(struct sweep *s, struct ts_err *err)
             s->row_unit[s->units[u].rows[r]] = u;
     }
     s->partner = ts_alloc(s->run->row_count, sizeof(*s->partner));
-    s->right = ts_alloc(s->run->row_count, sizeof(*s->right));
-    s->owes_proof = ts_alloc(s->run->row_count, sizeof(*s->owes_proof));
+    s->proofs = ts_alloc(s->run->row_count, sizeof(*s->proofs));
     return find_partners(s, err);
 }
 
@@ -359,18 +358,16 @@ void ts_sweep_unplan(struct sweep *s)
     free(s->cases);
     free(s->row_unit);
     free(s->partner);
-    free(s->owes_proof);
-    for (size_t i = 0; s->right && i < s->run->row_count; i++)
-        free(s->right[i]);
-    free(s->right);
+    for (size_t i = 0; s->proofs && i < s->run->row_count; i++)
+        free(s->proofs[i].right);
+    free(s->proofs);
     for (size_t i = 0; s->spaces && i < s->spec_count; i++)
         ts_space_close(s->spaces[i]);
     free(s->spaces);
     s->units = NULL;
     s->cases = NULL;
     s->row_unit = s->partner = NULL;
-    s->owes_proof = NULL;
-    s->right = NULL;
+    s->proofs = NULL;
     s->spaces = NULL;
     s->unit_count = s->unit_capacity = s->case_count = s->case_capacity = 0;
 }

@@ -48,6 +48,26 @@ struct watch {
 };
 
 /* Workers that are started alike, and the device as they see it. */
+/* What this process of the sweep knows of a row's proofs at the timed size. */
+struct row_proof {
+    bool done;   /* before the first visit */
+    bool owed;   /* the last visit was not followed by one */
+    char *right; /* what a worker told of the outputs that it found right; NULL */
+};
+
+/* Rows of the case at hand that owe a proof, and what proofs took so far. */
+struct owed {
+    int64_t rows, proofs, ns;
+};
+
+/* How long phase two waited for processors that others kept busy. */
+struct calm {
+    int64_t began_ns, waited_ns;
+    int64_t in_vain_ns;   /* since the last calm visit */
+    int64_t spare_visits; /* so many more starved ones are made again */
+    bool never;           /* waiting was of no use */
+};
+
 struct team {
     struct ts_crew *crew;
     size_t seat; /* of the timing worker, when has_seat */
@@ -89,23 +109,19 @@ struct sweep {
     struct ts_space **spaces; /* one a spec */
     struct unit *units;
     size_t unit_count, unit_capacity;
-    size_t *row_unit; /* per row */
-    char **right;     /* per row: what the proof at its size told of the outputs; NULL */
-    bool *owes_proof; /* per row: its last visit was not followed by a proof */
-    size_t *partner;  /* per row, of `ab`: the same configuration on the other side, or TS_NO_ROW */
+    size_t *row_unit;         /* per row */
+    struct row_proof *proofs; /* per row */
+    size_t *partner; /* per row, of `ab`: the same configuration on the other side, or TS_NO_ROW */
     struct case_span *cases;
     size_t case_count, case_capacity;
     struct phase_time proving, timing;
-    int64_t proof_count; /* in `timing` */
+    struct owed owed;
+    struct calm calm;
     struct watch watch;
-    int64_t begin_ns;                   /* of the run's session, CLOCK_MONOTONIC */
-    int64_t process_cost_ns;            /* a worker's start until it has its device, at most */
-    int64_t timing_began_ns, waited_ns; /* phase two; what of it was waiting for a processor */
-    int64_t spare_visits;               /* so many more starved ones are made again */
-    int64_t waited_in_vain_ns;          /* since the last calm visit */
-    bool never_calm;                    /* waiting for a processor was of no use */
-    int lost_in_a_row;                  /* workers lost without a job done */
-    bool told_pause;                    /* that a visit was made again because of a stop */
+    int64_t begin_ns;        /* of the run's session, CLOCK_MONOTONIC */
+    int64_t process_cost_ns; /* a worker's start until it has its device, at most */
+    int lost_in_a_row;       /* workers lost without a job done */
+    bool told_pause;         /* that a visit was made again because of a stop */
 
     struct ts_row_filter *filter; /* --rows, or NULL */
 };
@@ -194,10 +210,12 @@ int64_t ts_sweep_visits_to_make(const struct sweep *s, const struct entry *entri
                                 int round);
 
 /* ---- sweep_calm.c: a visit is to find its processors free (struct ts_calm of the worker) ---- */
+void ts_sweep_calm_begin(struct sweep *s, int64_t visits);
 /* So long the next job may wait for that. */
 int64_t ts_sweep_patience_ns(const struct sweep *s);
-/* Books what a `visit` or a `sentinel` waited; true: what was kept is no calm one. */
-bool ts_sweep_was_starved(struct sweep *s, const cJSON *measured);
+/* Books what a `visit` or a `sentinel` waited; dropped_ns: what it took besides, if it was thrown
+ * away. */
+void ts_sweep_book_wait(struct sweep *s, const cJSON *told, int64_t dropped_ns);
 
 /* ---- sweep_visit.c ---- */
 /* A visit asked for. */

@@ -204,6 +204,7 @@ static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
     s->lost_in_a_row = 0;
     memset(&s->proving, 0, sizeof(s->proving));
     memset(&s->timing, 0, sizeof(s->timing));
+    memset(&s->owed, 0, sizeof(s->owed));
     if (ts_sweep_open_device(s, err) < 0)
         return -1;
     if (ts_signal_pending())

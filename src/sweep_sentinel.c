@@ -36,17 +36,18 @@ static int add_point(struct sweep *s, const struct ts_sentinel_point *point, boo
                       : 0;
 }
 
-/* Times the sentinel; *excursion by its judgement. No row is blamed for what goes wrong here. */
-static int look(struct sweep *s, bool *excursion, struct ts_err *err)
+/* Times the sentinel; *excursion by its judgement; *starved: it had to wait for a processor and
+ * says nothing of the device. No row is blamed for what goes wrong here. */
+static int look(struct sweep *s, bool *excursion, bool *starved, struct ts_err *err)
 {
     const char *digest = s->probe.digest, *text = s->probe.text;
     struct team *team = &s->teams[0];
     struct ts_job job = {.verb = TS_JOB_SENTINEL};
     struct ts_reply reply = {0};
-    int64_t begin_ns = ts_now_ns();
+    int64_t begin_ns = ts_now_ns(), waited_ns = s->calm.waited_ns;
     int result = 0;
 
-    *excursion = false;
+    *excursion = *starved = false;
     if (ts_sweep_need_seat(team, err) < 0)
         return -1;
     job.code.source = ts_strdup(digest);
@@ -63,15 +64,16 @@ static int look(struct sweep *s, bool *excursion, struct ts_err *err)
             .fma_ns = ts_json_int(told, "fma_ns", 1),
             .worker = reply.ordinal,
         };
-        /* One that had to wait for a processor says nothing of the device. */
-        if (!ts_sweep_was_starved(s, told))
+        ts_sweep_book_wait(s, told, 0);
+        *starved = ts_json_bool(told, "starved", false);
+        if (!*starved)
             result = add_point(s, &point, excursion, err);
     } else if (reply.kind != TS_REPLY_SIGNAL) {
         give_up(s, &reply);
     }
     ts_reply_free(&reply);
     s->watch.looked_ns = ts_now_ns();
-    s->watch.cost_ns = s->watch.looked_ns - begin_ns;
+    s->watch.cost_ns = s->watch.looked_ns - begin_ns - (s->calm.waited_ns - waited_ns);
     s->timing.time_ns += s->watch.cost_ns;
     return result;
 }
@@ -99,18 +101,26 @@ static int take_back(struct sweep *s, bool again, struct ts_err *err)
     return result;
 }
 
+/* Two: a pair of visits stays together. */
+static bool is_full(const struct watch *w)
+{
+    return w->count + 2 > TS_WATCH_VISITS;
+}
+
 /* again: what is taken back can be measured again. */
 static int look_now(struct sweep *s, bool again, struct ts_err *err)
 {
-    bool excursion;
+    bool excursion, starved;
     int result;
 
     if (s->watch.off)
         return 0;
-    result = look(s, &excursion, err);
+    result = look(s, &excursion, &starved, err);
     if (result == 0 && excursion)
         result = take_back(s, again, err);
-    s->watch.count = 0;
+    /* After a starved look the visits wait for the next one, while there is room. */
+    if (!starved || is_full(&s->watch))
+        s->watch.count = 0;
     return result;
 }
 
@@ -128,14 +138,13 @@ int ts_sweep_watch_begin(struct sweep *s, int64_t visits, struct ts_err *err)
 int ts_sweep_watch(struct sweep *s, const size_t *rows, size_t count, struct ts_err *err)
 {
     struct watch *w = &s->watch;
-    bool full;
 
     if (w->off || ts_signal_pending())
         return 0;
     for (size_t i = 0; i < count; i++)
         w->rows[w->count++] = rows[i];
-    full = w->count + 2 > TS_WATCH_VISITS; /* two: a pair of visits stays together */
-    if (!full && (w->count < LOOK_EVERY || ts_now_ns() - w->looked_ns < LOOK_COST * w->cost_ns))
+    if (!is_full(w) &&
+        (w->count < LOOK_EVERY || ts_now_ns() - w->looked_ns < LOOK_COST * w->cost_ns))
         return 0;
     return look_now(s, true, err);
 }

@@ -53,15 +53,9 @@ static int64_t visits_to_make(const struct timing *t, int round)
 
 /* Time that the proofs take which the case's rows owe: after its last visit a row must still be
  * right. */
-static int64_t owed_ns(const struct timing *t)
+static int64_t owed_ns(const struct sweep *s)
 {
-    const struct sweep *s = t->s;
-    int64_t count = 0;
-
-    for (size_t i = 0; i < t->entry_count; i++)
-        for (size_t r = 0; r < t->entries[i].count; r++)
-            count += s->owes_proof[t->entries[i].rows[r]];
-    return s->proof_count > 0 ? count * (s->timing.prove_ns / s->proof_count) : 0;
+    return s->owed.proofs > 0 ? s->owed.rows * (s->owed.ns / s->owed.proofs) : 0;
 }
 
 static bool is_over(const struct timing *t)
@@ -69,7 +63,7 @@ static bool is_over(const struct timing *t)
     int64_t now_ns = ts_now_ns();
 
     return ts_signal_pending() || now_ns >= t->end_ns ||
-           (t->case_end_ns != INT64_MAX && now_ns >= t->case_end_ns - owed_ns(t));
+           (t->case_end_ns != INT64_MAX && now_ns >= t->case_end_ns - owed_ns(t->s));
 }
 
 /* The progress line's "best": by single visits, so it costs nothing and decides nothing. */
@@ -104,9 +98,9 @@ static void count_done(struct timing *t, size_t visits)
 
 /* Before its first visit a row is proven at this size, also when an earlier process of a resumed
  * run proved it: that costs one launch and saves a belief. */
-static bool is_first(const struct ts_row *row)
+static bool is_first(const struct sweep *s, size_t row)
 {
-    return row->time.visit_count == 0;
+    return s->run->rows[row].time.visit_count == 0 && !s->proofs[row].done;
 }
 
 /* One visit to each live row, in random order, and then a look at the device: one between them
@@ -115,7 +109,7 @@ static int visit_once(struct timing *t, size_t *live, size_t count, struct visit
                       struct ts_rng *rng, struct ts_err *err)
 {
     struct sweep *s = t->s;
-    size_t made = 0;
+    size_t made = 0, kept[2], kept_count = 0, before;
     int result = 0;
 
     if (count == 2)
@@ -123,11 +117,14 @@ static int visit_once(struct timing *t, size_t *live, size_t count, struct visit
     ts_rng_shuffle(rng, live, count);
     while (made < count && result == 0 && !is_over(t)) {
         as.row = live[made++];
-        as.first = is_first(&s->run->rows[as.row]);
+        before = s->run->rows[as.row].time.visit_count;
+        as.first = is_first(s, as.row);
         result = ts_sweep_visit(s, &as, err);
         note_best(t, &s->run->rows[as.row]);
+        if (s->run->rows[as.row].time.visit_count > before)
+            kept[kept_count++] = as.row;
     }
-    return result < 0 ? result : ts_sweep_watch(s, live, made, err);
+    return result < 0 ? result : ts_sweep_watch(s, kept, kept_count, err);
 }
 
 /* So many pairs of visits a process, where they take no longer together: what a neighbour did to a
@@ -309,6 +306,22 @@ static size_t list_wanting(struct timing *t, size_t *order)
     return count;
 }
 
+/* What an earlier process of a resumed run visited it may not have proven after. */
+static void begin_owing(struct timing *t)
+{
+    struct sweep *s = t->s;
+
+    s->owed.rows = 0;
+    for (size_t i = 0; i < t->entry_count; i++) {
+        for (size_t r = 0; r < t->entries[i].count; r++) {
+            size_t row = t->entries[i].rows[r];
+            s->proofs[row].owed =
+                row_at(t, row)->status == TS_OK && row_at(t, row)->time.visit_count > 0;
+            s->owed.rows += s->proofs[row].owed;
+        }
+    }
+}
+
 /* The proofs that the case's rows owe. */
 static int prove_owed(struct timing *t, struct ts_err *err)
 {
@@ -321,7 +334,7 @@ static int prove_owed(struct timing *t, struct ts_err *err)
             struct visit visit = {
                 .row = entry->rows[r], .pair = -1, .last = true, .no_samples = true};
 
-            if (result == 0 && t->s->owes_proof[visit.row] && !ts_signal_pending() &&
+            if (result == 0 && t->s->proofs[visit.row].owed && !ts_signal_pending() &&
                 row_at(t, visit.row)->status == TS_OK)
                 result = ts_sweep_visit(t->s, &visit, err);
         }
@@ -336,7 +349,8 @@ static int make_more(struct timing *t, struct ts_err *err)
     size_t *order = ts_alloc(t->entry_count, sizeof(*order)), count;
     int result = 0;
 
-    for (int round = s->visits; (count = list_wanting(t, order)) > 0 && !is_over(t); round++) {
+    for (int round = s->visits;
+         (count = list_wanting(t, order)) > 0 && !is_over(t) && !s->calm.never; round++) {
         struct ts_rng rng = {ts_hash3(s->seed, t->span->first, (uint64_t)(2000 + round))};
 
         ts_rng_shuffle(&rng, order, count);
@@ -361,7 +375,8 @@ static int make_more(struct timing *t, struct ts_err *err)
 
 /* ---- cases ---- */
 
-/* The visits that excursions took back. It ends, because only a part of all can be taken back. */
+/* The visits that excursions took back, and starved ones. It ends, because only a part of all can
+ * be taken back, and so many starved ones made again. */
 static int make_owed(struct timing *t, struct ts_err *err)
 {
     int last = t->s->visits - 1, result = ts_sweep_watch_settle(t->s, true, err);
@@ -408,6 +423,7 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
     int result = 0;
 
     t->case_end_ns = end_ns;
+    begin_owing(t);
     if (visits_to_make(t, s->visits - 1) > 0) {
         for (int round = 0; round < s->visits && result == 0; round++) {
             t->end_ns = part_of(begin, end_ns, round == 0 ? 0.5 : 0.8);
@@ -451,9 +467,7 @@ int ts_sweep_time(struct sweep *s, struct ts_err *err)
     int64_t begin = ts_now_ns(), total = visits_left(&t);
     int result;
 
-    s->timing_began_ns = begin;
-    s->waited_ns = 0;
-    s->spare_visits = total;
+    ts_sweep_calm_begin(s, total);
     ts_progress_phase(s->progress, "time", total);
     result = ts_sweep_watch_begin(s, total, err);
     for (size_t i = 0; i < s->case_count && result == 0 && !ts_signal_pending(); i++) {

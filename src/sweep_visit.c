@@ -51,47 +51,74 @@ static void drop_visits(struct ts_row *row)
     row->time.visit_count = row->time.fresh_from = 0;
 }
 
-/* Was it starved, and can the row do without it: has it visits enough, or gets it another one? The
- * finalists' last ones are as many as they are. */
+/* Of `ab` by the pairs that there are, as it decides whether to go on. */
+static bool has_visits_enough(const struct sweep *s, size_t row)
+{
+    size_t partner = s->partner[row];
+    const struct entry entry = {{row, partner}, partner == TS_NO_ROW ? 1 : 2};
+
+    return !ts_sweep_wants_visit(s, &entry, s->visits - 1);
+}
+
+/* Is it thrown away? Starved, and the row can do without it: it has visits enough (the rounds that
+ * make more have a time limit), or gets another one (of which there are so many). The finalists'
+ * last ones are as many as they are. */
 static bool is_spoilt(struct sweep *s, const struct visit *visit, const cJSON *told)
 {
-    const struct ts_row *row = &s->run->rows[visit->row];
-
-    if (!ts_sweep_was_starved(s, told) || visit->fresh)
+    if (!ts_json_bool(told, "starved", false) || visit->fresh)
         return false;
-    if (row->time.visit_count >= (size_t)s->visits)
-        return true;
-    return !s->never_calm && s->spare_visits-- > 0;
+    return has_visits_enough(s, visit->row) || (!s->calm.never && s->calm.spare_visits-- > 0);
 }
 
-static void keep_right(struct sweep *s, size_t row, const char *right)
+static void set_owed(struct sweep *s, size_t row, bool owed)
 {
-    free(s->right[row]);
-    s->right[row] = right ? ts_strdup(right) : NULL;
+    s->owed.rows += owed - s->proofs[row].owed;
+    s->proofs[row].owed = owed;
 }
 
+static void note_proofs(struct sweep *s, const struct visit *visit, const struct ts_reply *reply,
+                        bool failed)
+{
+    struct row_proof *proof = &s->proofs[visit->row];
+    const cJSON *spent = ts_json_get(reply->line, "spent_ns");
+    const char *right = ts_json_string(reply->line, "right", NULL);
+
+    set_owed(s, visit->row, !failed && !visit->last);
+    if (failed || !spent || visit->first + visit->last == 0)
+        return;
+    s->owed.proofs += visit->first + visit->last;
+    s->owed.ns += ts_json_int(spent, "build", 0) + ts_json_int(spent, "prove", 0);
+    proof->done |= visit->first;
+    if (visit->first) {
+        free(proof->right);
+        proof->right = right ? ts_strdup(right) : NULL;
+    }
+}
+
+/* took_ns: from the job to its answer. */
 static int take_reply(struct sweep *s, const struct visit *visit, const struct ts_reply *reply,
-                      struct ts_err *err)
+                      int64_t took_ns, struct ts_err *err)
 {
     struct ts_row *row = &s->run->rows[visit->row];
-    bool failed;
+    const cJSON *told = ts_json_get(reply->line, "visit");
+    bool failed, spoilt;
 
     if (reply->kind == TS_REPLY_DONE)
         ts_sweep_merge(row, reply->line, true);
     ts_sweep_take_talk(row, reply->talk);
     failed = ts_sweep_take_failure(row, reply);
-    if (!failed && visit->first)
-        keep_right(s, visit->row, ts_json_string(reply->line, "right", NULL));
-    s->owes_proof[visit->row] = !failed && !visit->last;
+    note_proofs(s, visit, reply, failed);
     if (failed)
         drop_visits(row);
     else if (row->status == TS_PENDING)
         ts_row_set_status(row, TS_OK, NULL, "%s", "");
     if ((failed || visit->first) && s->journal && ts_journal_row(s->journal, row, err) < 0)
         return -1;
-    if (failed || visit->no_samples || is_spoilt(s, visit, ts_json_get(reply->line, "visit")))
+    if (failed || visit->no_samples)
         return 0;
-    return add_samples(s, row, visit, reply->line, reply->ordinal, err);
+    spoilt = is_spoilt(s, visit, told);
+    ts_sweep_book_wait(s, told, spoilt ? took_ns - ts_json_int(told, "waited_ns", 0) : 0);
+    return spoilt ? 0 : add_samples(s, row, visit, reply->line, reply->ordinal, err);
 }
 
 /* Sends the job for a visit to the timing worker and waits for its answer. */
@@ -111,15 +138,14 @@ static int ask(struct sweep *s, struct team *team, const struct visit *visit,
         job.prove_first = visit->first;
         job.samples = visit->no_samples ? 0 : s->samples;
         job.prove_last = visit->last;
-        if (visit->last && s->right[visit->row])
-            job.right = ts_strdup(s->right[visit->row]);
+        if (visit->last && s->proofs[visit->row].right)
+            job.right = ts_strdup(s->proofs[visit->row].right);
         job.patience_ns = ts_sweep_patience_ns(s);
         job.batch = row->time.visit_count > 0 ? row->time.batch : 0;
         ts_crew_send(team->crew, team->seat, &job, sources.digests, sources.texts, sources.count);
         /* A proof that is owed is made also when the time is over. */
         ts_crew_wait(team->crew, visit->no_samples ? INT64_MAX : s->end_ns, reply);
         ts_sweep_book(&s->timing, reply);
-        s->proof_count += visit->first + visit->last;
     }
     ts_job_free(&job);
     return result;
@@ -129,6 +155,7 @@ static int ask(struct sweep *s, struct team *team, const struct visit *visit,
 static bool is_paused(const struct ts_reply *reply)
 {
     return reply->kind == TS_REPLY_DONE &&
+           strcmp(ts_json_string(reply->line, "status", ""), "ok") == 0 &&
            ts_json_bool(ts_json_get(reply->line, "visit"), "paused", false);
 }
 
@@ -149,6 +176,7 @@ int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *er
 {
     struct team *team = ts_sweep_team_of_row(s, visit->row);
     struct ts_reply reply;
+    int64_t begin_ns = ts_now_ns();
     int result = ask(s, team, visit, &reply, err), paused = 0;
 
     while (result == 0 &&
@@ -158,13 +186,14 @@ int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *er
         else
             result = ts_sweep_count_lost(s, &reply, err);
         ts_reply_free(&reply);
+        begin_ns = ts_now_ns();
         if (result == 0)
             result = ask(s, team, visit, &reply, err);
     }
     if (result == 0 && reply.kind == TS_REPLY_NONE) {
         ts_crew_dismiss(team->crew, team->seat); /* the budget is over in the middle of it */
     } else if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
-        result = take_reply(s, visit, &reply, err);
+        result = take_reply(s, visit, &reply, ts_now_ns() - begin_ns, err);
         if (result == 0)
             result = ts_sweep_count_lost(s, &reply, err);
         if (reply.kind == TS_REPLY_DONE && reply.retire)

@@ -30,6 +30,8 @@ void ts_worker_calm_mark(struct ts_calm *calm)
     ts_runqueue_free(&calm->mark);
     calm->mark = ts_runqueue_mark();
     calm->marked_ns = ts_now_ns();
+    calm->waited_ns = calm->marked_ns - calm->began_ns;
+    calm->starved = false;
 }
 
 /* Sleeps after every few tries, longer each time, but not beyond the patience. */
@@ -53,10 +55,8 @@ bool ts_worker_calm_again(struct ts_calm *calm)
         return false;
     calm->starved =
         (double)ts_runqueue_since(&calm->mark) > STARVED_SHARE * (double)(now_ns - calm->marked_ns);
-    if (!calm->starved || left_ns <= 0) {
-        calm->waited_ns = calm->marked_ns - calm->began_ns;
+    if (!calm->starved || left_ns <= 0)
         return false;
-    }
     calm->tries++;
     nap(calm, left_ns);
     ts_worker_calm_mark(calm);

@@ -68,9 +68,8 @@ static const struct ts_cli cli = {
         "finding; one such case: Oclgrind 21.10 dies of kernels that pass `restrict` pointers to "
         "helper functions.\n\n"
         "Exit status: 0 nothing found; 1 a finding, a kernel that does not build or launch, or a "
-        "case "
-        "of which nothing could be checked; "
-        "2 wrong usage or a bad spec; 4 oclgrind is missing, or the output cannot be written; 130, "
+        "case of which nothing could be checked; 2 wrong usage or a bad spec; 4 oclgrind is "
+        "missing, or the output cannot be written; 130, "
         "143 interrupted, the rows so far printed.",
     .options = options,
     .option_count = TS_COUNT(options),

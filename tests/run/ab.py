@@ -267,6 +267,19 @@ def taken_back_in_pairs(sweep):
         expect(len(both) >= 5, f"{name}: pairs {sides['a']['time']['pairs']}, {sides['b']['time']['pairs']}")
 
 
+def starved_all_the_time(sweep):
+    """On a machine that is always busy it ends, with what it has."""
+    ended = ab(sweep, *ONE_CASE, SPEC, worker=("--starved", "always")).expect_status(0)
+    expect(ended.took_s < 60, f"took {ended.took_s:.0f} s")
+    for name, sides in by_configuration(sweep.rows()).items():
+        expect(all(side["time"]["disturbed"] for side in sides.values()), f"{name}: not said to be disturbed")
+    sweep.forget()
+    ab(sweep, *ONE_CASE, SPEC, worker=("--starved", "often")).expect_status(0)
+    for name, sides in by_configuration(sweep.rows()).items():
+        both = set(sides["a"]["time"]["pairs"]) & set(sides["b"]["time"]["pairs"])
+        expect(len(both) >= 5, f"{name}: pairs {sides['a']['time']['pairs']}, {sides['b']['time']['pairs']}")
+
+
 def rows_and_digests(sweep):
     ab(sweep, *ONE_CASE, "--digest", SPEC).expect_status(0)
     rows = sweep.rows()
@@ -305,7 +318,7 @@ def wrong_usage(sweep):
 
 TESTS = (both_sides_in_pairs, visits_stand_side_by_side, one_slower_under_drift, two_specs, failing_on_one_side,
          workers_of_its_own, host_clock_on_one_side, interrupted_and_resumed, resumed_with_what_it_needs, private_options,
-         resumed_from_damaged_options, the_longest_batches, taken_back_in_pairs, rows_and_digests, cold_on_both_sides, to_stdout,
+         resumed_from_damaged_options, the_longest_batches, taken_back_in_pairs, starved_all_the_time, rows_and_digests, cold_on_both_sides, to_stdout,
          wrong_usage)
 
 

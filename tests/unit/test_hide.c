@@ -37,6 +37,8 @@ static void hides_paths(void **state)
     expect_hidden("-I/home/me/inc -I /opt/x -include /a,-isystem/b",
                   "-I" PATH " -I " PATH " -include " PATH ",-isystem" PATH);
     expect_hidden("-DHOME=/home/me -DNAME='/x y/z'", "-DHOME=" PATH " -DNAME='" PATH "'");
+    expect_hidden("-I//home/me file:///home/me/x.cl #include </home/me/x.h>",
+                  "-I" PATH " file:" PATH " #include <" PATH ">");
     expect_hidden("-I/home/my\\ dir -DX=1", "-I" PATH " -DX=1");
     setenv("HOME", "/home/a person", 1);
     expect_hidden("cannot open /home/a person/x.cl: no", "cannot open " PATH ": no");
@@ -52,6 +54,8 @@ static void leaves_what_is_no_path(void **state)
         "kernels/x.cl ./y.cl",
         "boxes toolbox box_2",
         "12 GB/s",
+        "<b>x</b>",
+        "see https://example.org/x",
     };
     (void)state;
     for (size_t i = 0; i < TS_COUNT(texts); i++)
@@ -62,6 +66,13 @@ static void hides_the_host(void **state)
 {
     (void)state;
     expect_hidden("me@box: -DHOST=box box", "me@<host>: -DHOST=<host> <host>");
+    char *whole = ts_hide_text("box.lab.org box, boxer", "box.lab.org");
+    char *mark = ts_hide_text("/a path", "path"), *again = ts_hide_text(mark, "path");
+    assert_string_equal(whole, "<host> <host>, boxer");
+    assert_string_equal(mark, again);
+    free(whole);
+    free(mark);
+    free(again);
     char *kept = ts_hide_text("box", NULL), *none = ts_hide_text("box", "");
     assert_string_equal(kept, "box");
     assert_string_equal(none, "box");

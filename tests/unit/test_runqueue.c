@@ -18,8 +18,9 @@
 static void waits_are_told_apart_from_waking_up(void **state)
 {
     (void)state;
-    struct ts_runqueue_thread then[] = {{11, 5 * MS, 100}, {12, 0, 0}};
-    struct ts_runqueue_thread now[] = {{11, 9 * MS, 180}, {12, 3 * MS, 2}, {13, 1 * MS, 1}};
+    struct ts_runqueue_thread then[] = {{11, 0, 5 * MS, 100, false}, {12, 0, 0, 0, false}};
+    struct ts_runqueue_thread now[] = {
+        {11, 0, 9 * MS, 180, false}, {12, 0, 3 * MS, 2, true}, {13, 0, 1 * MS, 1, false}};
     const struct ts_runqueue before = {then, 2, 2}, after = {now, 3, 3}, none = {0};
 
     /* 11 waited 4 ms in 80 turns: waking up. 12 had to wait, 13 began later. */
@@ -92,12 +93,35 @@ static void who_sleeps_does_not_wait(void **state)
     ts_runqueue_free(&mark);
 }
 
+/* A thread that polls runs all the time: it does not wait, and nobody waits for it. */
+static void who_polls_does_not_wait(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    struct ts_runqueue mark;
+    int64_t least_ns = INT64_MAX;
+
+    rest = end = false;
+    assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
+    for (int i = 0; i < 20; i++) { /* on a busy machine it does wait, now and then */
+        mark = ts_runqueue_mark();
+        sleep_ms(20);
+        int64_t wait_ns = ts_runqueue_since(&mark);
+        least_ns = wait_ns < least_ns ? wait_ns : least_ns;
+        ts_runqueue_free(&mark);
+    }
+    rest = end = true;
+    pthread_join(thread, NULL);
+    assert_in_range(least_ns, 0, 10 * MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_are_told_apart_from_waking_up),
         cmocka_unit_test(two_threads_on_one_processor_wait),
         cmocka_unit_test(who_sleeps_does_not_wait),
+        cmocka_unit_test(who_polls_does_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
