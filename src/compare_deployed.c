@@ -5,6 +5,7 @@
 #include "compare_private.h"
 #include "nearest.h"
 #include "place.h"
+#include "progress.h"
 #include "store.h"
 
 #define TUNED_SCHEMA "tilesweep.tuned/"
@@ -167,14 +168,20 @@ bool ts_deployed_names(const struct ts_deployed *d, const struct ts_row *row)
 int ts_compare_gate_deployed(struct ts_compare *compare, const char *path, struct ts_err *err)
 {
     struct ts_deployed *items;
-    size_t count, gated = 0;
+    size_t count, gated = 0, met = 0;
     int result = ts_deployed_load(&items, &count, path, err);
+    bool *found = ts_alloc(count + 1, sizeof(*found));
 
     for (size_t i = 0; result == 0 && i < compare->row_count; i++) {
         struct ts_compare_row *row = &compare->rows[i];
         bool named = false;
-        for (size_t d = 0; d < count && !named; d++)
-            named = ts_deployed_names(&items[d], row->names);
+        for (size_t d = 0; d < count; d++) {
+            if (!ts_deployed_names(&items[d], row->names))
+                continue;
+            named = true;
+            met += !found[d];
+            found[d] = true;
+        }
         if (named)
             row->gated |= TS_GATED_DEPLOYED;
         gated += named;
@@ -183,6 +190,12 @@ int ts_compare_gate_deployed(struct ts_compare *compare, const char *path, struc
         result = ts_err_set(err, TS_EXIT_USAGE,
                             "%s: none of the %zu configurations that it names was measured", path,
                             count);
+    else if (result == 0 && met < count)
+        ts_say(
+            "warning: %s: %zu of the %zu configurations that it names are on neither side, so the "
+            "gate does not watch them",
+            path, count - met, count);
+    free(found);
     ts_deployed_free(items, count);
     return result;
 }

@@ -222,6 +222,7 @@ static void hide(const struct ts_crew *crew, struct ts_reply *reply)
     ts_hide_in(&reply->text, host);
     ts_hide_in(&reply->talk, host);
     ts_hide_json(ts_json_get(reply->line, "build"), host);
+    ts_hide_json(ts_json_get(ts_json_get(reply->line, "geometry"), "limit_rule"), host);
     ts_hide_json(ts_json_get(ts_json_get(reply->line, "reason"), "text"), host);
 }
 

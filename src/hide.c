@@ -34,7 +34,7 @@ static bool begins_path(const char *text, size_t at)
     size_t letters = at, slashes = strspn(text + at, "/");
     char next = text[at + slashes];
 
-    if ((!is_word(next) && next != '.' && next != '~') || is_closing_tag(text, at))
+    if ((!is_word(next) && (next == '\0' || !strchr(".~@+", next))) || is_closing_tag(text, at))
         return false;
     if (at == 0)
         return true;
@@ -43,7 +43,7 @@ static bool begins_path(const char *text, size_t at)
     while (letters > 0 && isalpha((unsigned char)text[letters - 1]))
         letters--;
     return letters > 0 && letters < at && text[letters - 1] == '-' &&
-           (letters == 1 || strchr(" \t\n\"'=,", text[letters - 2]));
+           (letters == 1 || strchr(" \t\n\"'=,-", text[letters - 2]));
 }
 
 /* Length of the path: to its closing quote, else to what ends a word. Of the user's own folder

@@ -36,13 +36,19 @@ static bool is_name_of_ours(const char *name)
     return ending && base[0] != '.' && base[strspn(base, plain)] == '\0' && strcmp(name, LIST) != 0;
 }
 
+static bool is_of_type(const char *path, mode_t type)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && (status.st_mode & S_IFMT) == type;
+}
+
 /* Digest of a plain file; NULL: it is none, or cannot be read. */
 static char *digest_of(const char *dir, const char *name)
 {
     char *path = ts_path_join(dir, name), *digest = NULL;
-    struct stat status;
 
-    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+    if (is_of_type(path, S_IFREG)) {
         struct ts_err ignored = {0};
         size_t length = 0;
         char *bytes = ts_file_read(path, &length, &ignored);
@@ -108,26 +114,60 @@ static bool remove_stale(const char *dir, char *line, const struct ts_text *list
     return removed;
 }
 
+/* Neither figures/ nor figures/data may be a link: behind it lies what is not ours. */
+static bool are_folders_ours(const char *dir)
+{
+    char *data = ts_path_join(dir, "data");
+    bool ours = is_of_type(dir, S_IFDIR) && is_of_type(data, S_IFDIR);
+
+    free(data);
+    return ours;
+}
+
+/* The list of the report before; NULL: there is none. *foreign: something else has its name. */
+static char *read_earlier(const char *path, bool *foreign)
+{
+    struct ts_err ignored = {0};
+    size_t length = 0;
+    char *text;
+
+    *foreign = ts_file_exists(path) || is_of_type(path, S_IFLNK);
+    if (!is_of_type(path, S_IFREG))
+        return NULL;
+    text = ts_file_read(path, &length, &ignored);
+    *foreign = !text || strncmp(text, head, strlen(head)) != 0;
+    if (!*foreign)
+        return text;
+    free(text);
+    return NULL;
+}
+
 int ts_report_keep_account(const struct ts_report_figures *figures, const char *dir,
                            struct ts_err *err)
 {
     struct ts_text list = {0};
-    struct ts_err ignored = {0};
     char *path = ts_path_join(dir, LIST), *earlier, *rest = NULL;
-    size_t length = 0, removed = 0;
-    int result;
+    size_t removed = 0;
+    int result = 0;
+    bool foreign;
 
     ts_text_puts(&list, head);
     for (size_t i = 0; i < figures->count; i++)
         add_figure(&list, dir, &figures->items[i]);
-    earlier = ts_file_exists(path) ? ts_file_read(path, &length, &ignored) : NULL;
-    for (char *line = earlier ? strtok_r(earlier, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest))
+    earlier = read_earlier(path, &foreign);
+    for (char *line = earlier && are_folders_ours(dir) ? strtok_r(earlier, "\n", &rest) : NULL;
+         line; line = strtok_r(NULL, "\n", &rest))
         removed += remove_stale(dir, line, &list);
     if (removed > 0)
         ts_say("%zu file%s of an earlier report, which this one does not show, removed from %s",
                removed, removed == 1 ? "" : "s", dir);
-    result = ts_file_write(path, list.text, list.length, err);
+    if (foreign)
+        ts_say(
+            "%s: is not of a report, and stays; figures of this report will not be removed by the "
+            "next",
+            path);
+    else
+        result = ts_file_write(path, list.text, list.length, err);
     free(earlier);
     free(path);
     ts_text_free(&list);

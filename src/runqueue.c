@@ -1,9 +1,12 @@
 /* runqueue.c: see runqueue.h. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "runqueue.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,18 +91,29 @@ static struct ts_runqueue_thread find(const struct ts_runqueue *in, long id)
     return (struct ts_runqueue_thread){.id = id}; /* it began later */
 }
 
-int64_t ts_runqueue_between(const struct ts_runqueue *before, const struct ts_runqueue *after)
+int64_t ts_runqueue_between(const struct ts_runqueue *before, const struct ts_runqueue *after,
+                            int64_t span_ns, int processors)
 {
     int64_t longest_ns = 0;
+    int busy = 0;
 
     for (size_t i = 0; i < after->count; i++) {
         const struct ts_runqueue_thread now = after->threads[i], then = find(before, now.id);
-        int64_t beyond_ns = now.wait_ns - then.wait_ns - WAKE_UP_NS * (now.turns - then.turns);
+        int64_t wait_ns = now.wait_ns - then.wait_ns;
+        int64_t beyond_ns = wait_ns - WAKE_UP_NS * (now.turns - then.turns);
 
+        busy += 2 * (now.run_ns - then.run_ns + wait_ns) > span_ns;
         if (beyond_ns > longest_ns)
             longest_ns = beyond_ns;
     }
-    return longest_ns;
+    return busy > processors ? 0 : longest_ns;
+}
+
+int ts_runqueue_processors(void)
+{
+    cpu_set_t mine;
+
+    return sched_getaffinity(0, sizeof(mine), &mine) == 0 ? CPU_COUNT(&mine) : INT_MAX;
 }
 
 /* Is there a thread that wants to run and did not, since the look before? A driver's thread that
@@ -124,7 +138,7 @@ static bool is_any_ready(const struct ts_runqueue *now)
     return false;
 }
 
-int64_t ts_runqueue_since(const struct ts_runqueue *mark)
+int64_t ts_runqueue_since(const struct ts_runqueue *mark, int64_t span_ns)
 {
     const struct timespec moment = {0, SETTLE_NS};
     struct ts_runqueue now, last;
@@ -142,7 +156,7 @@ int64_t ts_runqueue_since(const struct ts_runqueue *mark)
         waiting = is_any_waiting(&last, &now);
         ts_runqueue_free(&last);
     }
-    longest_ns = ts_runqueue_between(mark, &now);
+    longest_ns = ts_runqueue_between(mark, &now, span_ns, ts_runqueue_processors());
     ts_runqueue_free(&now);
     /* Its wait is not over, and of unknown length. */
     return waiting && longest_ns < SETTLE_LOOKS * SETTLE_NS ? SETTLE_LOOKS * SETTLE_NS : longest_ns;

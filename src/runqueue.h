@@ -31,9 +31,14 @@ void ts_runqueue_free(struct ts_runqueue *mark);
  * like a busy machine); 0: none had to, or the system does not tell. A wait is counted when it is
  * over, so this itself waits (25 ms at most) for threads that are ready: call it when the launches
  * are done. */
-int64_t ts_runqueue_since(const struct ts_runqueue *mark);
+int64_t ts_runqueue_since(const struct ts_runqueue *mark, int64_t span_ns);
+/* How many this process may use; INT_MAX: not known. */
+int ts_runqueue_processors(void);
 
-/* The same between two moments. */
-int64_t ts_runqueue_between(const struct ts_runqueue *before, const struct ts_runqueue *after);
+/* The same between two moments. span_ns lies between them: where more threads wanted to run for
+ * most of it than the process may use processors, they waited for each other, which no waiting
+ * changes: 0. */
+int64_t ts_runqueue_between(const struct ts_runqueue *before, const struct ts_runqueue *after,
+                            int64_t span_ns, int processors);
 
 #endif

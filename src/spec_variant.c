@@ -132,7 +132,7 @@ static int read_params(struct ts_spec_reader *r, const struct ts_place *up, cons
  * goes on behind it. */
 static const char *next_macro(const char **options, size_t *length)
 {
-    static const char blank[] = " \t\n";
+    static const char blank[] = " \t\n\r\v\f\"'"; /* quotes: some compilers take them off */
     const char *p = *options, *name = NULL;
 
     while (*p && !name) {
@@ -140,7 +140,7 @@ static const char *next_macro(const char **options, size_t *length)
         if (p[0] == '-' && (p[1] == 'D' || p[1] == 'U')) {
             p += 2;
             name = p += strspn(p, blank);
-            *length = strcspn(p, "= \t\n(");
+            *length = strcspn(p, "= \t\n\r\v\f(\"'");
         }
         p += strcspn(p, blank);
     }

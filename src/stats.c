@@ -229,13 +229,13 @@ static struct ts_interval interval_around(double mid, double mean_log, double ha
     };
 }
 
-/* P(B <= k) for B binomial (count, 1/2). */
+/* P(B <= k) for B binomial (count, 1/2); in logarithms, because 2^-count is 0 from 1075 on. */
 static double coin_tail(size_t count, size_t k)
 {
-    double term = pow(0.5, (double)count), sum = term;
+    double log_term = -(double)count * log(2.0), sum = exp(log_term);
     for (size_t i = 1; i <= k; i++) {
-        term *= (double)(count - i + 1) / (double)i;
-        sum += term;
+        log_term += log((double)(count - i + 1) / (double)i);
+        sum += exp(log_term);
     }
     return sum;
 }
@@ -246,8 +246,9 @@ static double coin_tail(size_t count, size_t k)
 static struct ts_interval interval_by_order(const double *sorted, size_t count)
 {
     const double wanted = 2.0 * CONFIDENCE_UPPER - 1.0;
-    size_t k = 1;
-    while (1.0 - 2.0 * coin_tail(count, k) >= wanted)
+    /* Not from the outside in: the tail is summed anew for each k. */
+    size_t k = count < 100 ? 1 : (size_t)((double)count / 2.0 - 1.2 * sqrt((double)count));
+    while (k < count / 2 && 1.0 - 2.0 * coin_tail(count, k) >= wanted)
         k++;
     double outer = 1.0 - 2.0 * coin_tail(count, k - 1), inner = 1.0 - 2.0 * coin_tail(count, k);
     double part = outer <= wanted ? 0.0 : (outer - wanted) / (outer - inner);

@@ -226,7 +226,7 @@ static int read_options(struct ts_sweep_options *o, const cJSON *from, struct ts
 static int merge_options_b(struct ts_sweep_options *o, const struct ts_sweep_options *read,
                            struct ts_err *err)
 {
-    bool hidden = read->options_b && ts_hide_is_hidden(read->options_b);
+    bool hidden = read->anonymous && read->options_b && ts_hide_is_hidden(read->options_b);
     struct ts_sweep_options given = {.options_b = o->options_b, .anonymous = true};
     char *shown = ts_sweep_options_b(&given);
     int result = 0;

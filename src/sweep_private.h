@@ -45,9 +45,10 @@ struct watch {
     size_t count;
     int64_t looked_ns, cost_ns;    /* the last look: when it ended, how long it took */
     int64_t taken_back, most_back; /* visits */
+    int starved;                   /* looks in a row that had to wait for a processor */
+    bool told_starved;
 };
 
-/* Workers that are started alike, and the device as they see it. */
 /* What this process of the sweep knows of a row's proofs at the timed size. */
 struct row_proof {
     bool done;   /* before the first visit */
@@ -63,11 +64,12 @@ struct owed {
 /* How long phase two waited for processors that others kept busy. */
 struct calm {
     int64_t began_ns, waited_ns;
-    int64_t in_vain_ns;   /* since the last calm visit */
-    int64_t spare_visits; /* so many more starved ones are made again */
-    bool never;           /* waiting was of no use */
+    int64_t in_vain_ns, in_vain_most_ns; /* since the last calm visit; then it is never calm */
+    int64_t spare_visits;                /* so many more starved ones are made again */
+    bool never;                          /* waiting was of no use */
 };
 
+/* Workers that are started alike, and the device as they see it. */
 struct team {
     struct ts_crew *crew;
     size_t seat; /* of the timing worker, when has_seat */

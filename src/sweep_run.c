@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "hide.h"
 #include "sweep_private.h"
 #include "version.h"
 
@@ -150,6 +151,20 @@ static void anonymise(struct team *team, cJSON *host, cJSON *environment)
     }
 }
 
+static void anonymise_run(struct sweep *s)
+{
+    cJSON *measured = ts_json_get(ts_json_get(s->run->sides, ts_ab_name(TS_AB_B)), "measured");
+    char *host = ts_strdup(ts_json_string(s->run->host, "name", ""));
+
+    for (size_t i = 0; i < s->run->clock.warning_count; i++)
+        ts_hide_in(&s->run->clock.warnings[i], host);
+    free(host);
+    anonymise(&s->teams[0], s->run->host, s->run->environment);
+    if (s->own_workers)
+        anonymise(&s->teams[1], ts_json_get(measured, "host"),
+                  ts_json_get(measured, "environment"));
+}
+
 /* What the run's rows look like when it is over. */
 static void finish_rows(struct sweep *s)
 {
@@ -201,21 +216,18 @@ static void warn_of_load(struct sweep *s)
 
 static int run_phases(struct sweep *s, bool resumed, struct ts_err *err)
 {
+    int opened;
+
     s->lost_in_a_row = 0;
     memset(&s->proving, 0, sizeof(s->proving));
     memset(&s->timing, 0, sizeof(s->timing));
     memset(&s->owed, 0, sizeof(s->owed));
-    if (ts_sweep_open_device(s, err) < 0)
-        return -1;
-    if (ts_signal_pending())
-        return 0;
-    if (s->options->anonymous) {
-        cJSON *measured = ts_json_get(ts_json_get(s->run->sides, ts_ab_name(TS_AB_B)), "measured");
-        anonymise(&s->teams[0], s->run->host, s->run->environment);
-        if (s->own_workers)
-            anonymise(&s->teams[1], ts_json_get(measured, "host"),
-                      ts_json_get(measured, "environment"));
-    }
+    opened = ts_sweep_open_device(s, err);
+    /* Whatever came of it: an interrupted run is saved, too. */
+    if (s->options->anonymous)
+        anonymise_run(s);
+    if (opened < 0 || ts_signal_pending())
+        return opened;
     warn_of_load(s);
     if (ts_sweep_plan(s, err) < 0)
         return -1;

@@ -10,6 +10,7 @@
 #define LOOK_EVERY 4
 #define LOOK_COST 20
 #define FIRST_LOOKS 3
+#define STARVED_LOOKS 3
 /* So many of the visits are made again at most: on a machine that is never quiet, that is no use.
  */
 #define BACK_SHARE 4
@@ -107,6 +108,21 @@ static bool is_full(const struct watch *w)
     return w->count + 2 > TS_WATCH_VISITS;
 }
 
+/* Once, after some looks that all had to wait. */
+static void tell_starved(struct sweep *s, bool starved)
+{
+    struct watch *w = &s->watch;
+
+    w->starved = starved ? w->starved + 1 : 0;
+    if (w->starved != STARVED_LOOKS || w->told_starved)
+        return;
+    w->told_starved = true;
+    ts_progress_say(s->progress,
+                    "warning: %s: the sentinel had to wait for a processor %d times in a row: "
+                    "disturbances of the device are not seen meanwhile",
+                    s->run->device.name, STARVED_LOOKS);
+}
+
 /* again: what is taken back can be measured again. */
 static int look_now(struct sweep *s, bool again, struct ts_err *err)
 {
@@ -118,6 +134,7 @@ static int look_now(struct sweep *s, bool again, struct ts_err *err)
     result = look(s, &excursion, &starved, err);
     if (result == 0 && excursion)
         result = take_back(s, again, err);
+    tell_starved(s, starved);
     /* After a starved look the visits wait for the next one, while there is room. */
     if (!starved || is_full(&s->watch))
         s->watch.count = 0;

@@ -65,7 +65,11 @@ static bool has_visits_enough(const struct sweep *s, size_t row)
  * last ones are as many as they are. */
 static bool is_spoilt(struct sweep *s, const struct visit *visit, const cJSON *told)
 {
-    if (!ts_json_bool(told, "starved", false) || visit->fresh)
+    const struct ts_row *row = &s->run->rows[visit->row];
+    bool only_one = s->end_ns != INT64_MAX && row->time.visit_count == 0;
+
+    /* Under a budget there may be no other one. */
+    if (!ts_json_bool(told, "starved", false) || visit->fresh || only_one)
         return false;
     return has_visits_enough(s, visit->row) || (!s->calm.never && s->calm.spare_visits-- > 0);
 }
@@ -88,6 +92,8 @@ static void note_proofs(struct sweep *s, const struct visit *visit, const struct
         return;
     s->owed.proofs += visit->first + visit->last;
     s->owed.ns += ts_json_int(spent, "build", 0) + ts_json_int(spent, "prove", 0);
+    if (!right) /* else a last proof needs none */
+        s->owed.ns += ts_json_int(spent, "reference", 0);
     proof->done |= visit->first;
     if (visit->first) {
         free(proof->right);

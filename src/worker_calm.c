@@ -50,11 +50,13 @@ static void nap(struct ts_calm *calm, int64_t left_ns)
 bool ts_worker_calm_again(struct ts_calm *calm)
 {
     int64_t now_ns = ts_now_ns(), left_ns = calm->began_ns + calm->patience_ns - now_ns;
+    int64_t span_ns;
 
     if (!calm->concerned)
         return false;
+    span_ns = now_ns - calm->marked_ns;
     calm->starved =
-        (double)ts_runqueue_since(&calm->mark) > STARVED_SHARE * (double)(now_ns - calm->marked_ns);
+        (double)ts_runqueue_since(&calm->mark, span_ns) > STARVED_SHARE * (double)span_ns;
     if (!calm->starved || left_ns <= 0)
         return false;
     calm->tries++;

@@ -530,6 +530,33 @@ def used_folder(tmp):
     assert len(first) > len(there), (first, there)
 
 
+def foreign_list(tmp):
+    """Behind a link lies what is not ours, and a list of that name that no report wrote stays as it is."""
+    for kind in ("text", "link", "pipe"):
+        out, notes = os.path.join(tmp, kind), os.path.join(tmp, kind + ".txt")
+        path = os.path.join(out, "figures", "written.tsv")
+        os.makedirs(os.path.dirname(path))
+        if kind == "pipe":
+            os.mkfifo(path)
+        else:
+            with open(notes if kind == "link" else path, "w", encoding="utf-8") as file:
+                file.write("mine\n")
+        if kind == "link":
+            os.symlink(notes, path)
+        said = report([results("single")], out)
+        assert "is not of a report" in said, said
+        if kind != "pipe":
+            with open(path, encoding="utf-8") as file:
+                assert file.read() == "mine\n", "written over"
+    out, elsewhere = os.path.join(tmp, "out"), os.path.join(tmp, "elsewhere")
+    report([results("complete")], out)
+    os.rename(os.path.join(out, "figures", "data"), elsewhere)
+    os.symlink(elsewhere, os.path.join(out, "figures", "data"))
+    before = set(os.listdir(elsewhere))
+    report([results("single")], out)
+    assert before <= set(os.listdir(elsewhere)), "removed behind a link"
+
+
 def missing_gnuplot(tmp):
     empty, out = os.path.join(tmp, "bin"), os.path.join(tmp, "out")
     os.mkdir(empty)
@@ -606,7 +633,7 @@ def damaged(tmp):
 
 
 TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
-         shared_memory, several_runs, by_hand, locale, bench, used_folder,
+         shared_memory, several_runs, by_hand, locale, bench, used_folder, foreign_list,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
 

@@ -24,11 +24,13 @@ static void waits_are_told_apart_from_waking_up(void **state)
     const struct ts_runqueue before = {then, 2, 2}, after = {now, 3, 3}, none = {0};
 
     /* 11 waited 4 ms in 80 turns: waking up. 12 had to wait, 13 began later. */
-    assert_int_equal(ts_runqueue_between(&before, &after), 3 * MS - 2 * 50000);
+    assert_int_equal(ts_runqueue_between(&before, &after, 10 * MS, 2), 3 * MS - 2 * 50000);
     now[1].wait_ns = 0;
-    assert_int_equal(ts_runqueue_between(&before, &after), 1 * MS - 50000);
-    assert_int_equal(ts_runqueue_between(&before, &none), 0);
-    assert_int_equal(ts_runqueue_between(&after, &after), 0);
+    assert_int_equal(ts_runqueue_between(&before, &after, 10 * MS, 2), 1 * MS - 50000);
+    assert_int_equal(ts_runqueue_between(&before, &none, 10 * MS, 2), 0);
+    assert_int_equal(ts_runqueue_between(&after, &after, 10 * MS, 2), 0);
+    /* Two of them want to run for most of 1 ms, on one processor: they wait for each other. */
+    assert_int_equal(ts_runqueue_between(&before, &after, 1 * MS, 1), 0);
 }
 
 static void sleep_ms(long ms)
@@ -76,7 +78,7 @@ static void two_threads_on_one_processor_wait(void **state)
     sleep_ms(200);
     rest = true;
     /* On a loaded machine longer, never shorter. */
-    assert_in_range(ts_runqueue_since(&mark), 20 * MS, 100000 * (int64_t)MS);
+    assert_in_range(ts_runqueue_since(&mark, 200 * MS), 20 * MS, 100000 * (int64_t)MS);
     ts_runqueue_free(&mark);
     end = true;
     for (size_t i = 0; i < TS_COUNT(threads); i++)
@@ -89,7 +91,7 @@ static void who_sleeps_does_not_wait(void **state)
     struct ts_runqueue mark = ts_runqueue_mark();
 
     sleep_ms(50);
-    assert_in_range(ts_runqueue_since(&mark), 0, 45 * MS);
+    assert_in_range(ts_runqueue_since(&mark, 50 * MS), 0, 45 * MS);
     ts_runqueue_free(&mark);
 }
 
@@ -106,7 +108,7 @@ static void who_polls_does_not_wait(void **state)
     for (int i = 0; i < 20; i++) { /* on a busy machine it does wait, now and then */
         mark = ts_runqueue_mark();
         sleep_ms(20);
-        int64_t wait_ns = ts_runqueue_since(&mark);
+        int64_t wait_ns = ts_runqueue_since(&mark, 50 * MS);
         least_ns = wait_ns < least_ns ? wait_ns : least_ns;
         ts_runqueue_free(&mark);
     }

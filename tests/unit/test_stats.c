@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -382,9 +383,28 @@ static void test_bimodal(void **state)
     assert_false(ts_is_bimodal(few, 0));
 }
 
+/* The order statistics that bound it are near count / 2 -+ 0.98 sqrt(count), also where 2^-count is
+ * no number. */
+static void test_many_visits(void **state)
+{
+    (void)state;
+    for (size_t count = 60; count <= 40000; count = count * 3 / 2) {
+        double *x = ts_alloc(count, sizeof(*x)), half = (double)count / 2.0;
+        for (size_t i = 0; i < count; i++)
+            x[i] = (double)i;
+        struct ts_interval in = ts_interval_of_visits(x, count);
+        double expected = 0.98 * sqrt((double)count);
+        assert_true(in.known);
+        assert_true(fabs((in.high - in.low) / 2.0 - expected) < 1.0);
+        assert_true(in.low < half && half < in.high + 1.0);
+        free(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_many_visits),
         cmocka_unit_test(test_quantile_is_type_7),
         cmocka_unit_test(test_input_is_not_changed),
         cmocka_unit_test(test_one_value),
