@@ -79,8 +79,7 @@ struct ts_outcome {
     enum ts_cache cache; /* of the visit */
 };
 
-/* Does one proof: passes over the launches from the start state, outputs poisoned before each,
- * everything compared; adds to outcome->check. 0, or -1 with outcome->fault. */
+/* One proof: passes over the launches from the start state. */
 struct ts_proof_plan {
     const struct ts_job *job;
     size_t instance; /* index into job->instances */
@@ -89,6 +88,20 @@ struct ts_proof_plan {
     int64_t passes;
     bool whole; /* compare everything, never a sample */
 };
+/* What the plan's outputs must be after so many passes over its launches (from 1). NULL where the
+ * job names no reference, or with the fault told. A reference by variant borrows the device's
+ * buffers: not between a launch and the look at its outputs. */
+const struct ts_expected *ts_worker_expect(struct ts_worker *worker,
+                                           const struct ts_proof_plan *plan,
+                                           const struct ts_inputs *inputs, int64_t pass,
+                                           struct ts_fault *fault);
+static inline bool ts_worker_is_output(const struct ts_job_arg *arg)
+{
+    return arg->kind == TS_ARG_OUT || arg->kind == TS_ARG_INOUT;
+}
+
+/* Does it: outputs poisoned before each pass, everything compared; adds to outcome->check. 0, or -1
+ * with outcome->fault. */
 int ts_worker_prove_rig(struct ts_worker *worker, struct ts_rig *rig,
                         const struct ts_proof_plan *plan, struct ts_outcome *outcome);
 /* After timing: one launch over outputs left as they are must still be right. Where they are byte

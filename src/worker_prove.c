@@ -25,11 +25,6 @@ struct proof {
                    * earlier outputs), NULL: the inputs as uploaded */
 };
 
-static bool is_output(const struct ts_job_arg *arg)
-{
-    return arg->kind == TS_ARG_OUT || arg->kind == TS_ARG_INOUT;
-}
-
 static struct ts_fault *fault_of(struct proof *p)
 {
     return &p->outcome->fault;
@@ -285,7 +280,7 @@ static int check_outputs(struct proof *p, const struct ts_expected *expected, vo
     for (size_t i = 0; i < p->instance->arg_count; i++) {
         const void *got;
 
-        if (!is_output(&p->instance->args[i]))
+        if (!ts_worker_is_output(&p->instance->args[i]))
             continue;
         got = copies ? copies[i] : read_back(p, i);
         if (!got || check_output(p, i, find_want(expected, i), got) < 0)
@@ -316,11 +311,11 @@ static int are_known(struct proof *p)
 
     p->outputs = (struct ts_digest128){0, 0};
     for (size_t i = 0; i < p->instance->arg_count; i++) {
-        const void *got = is_output(&p->instance->args[i]) ? read_back(p, i) : NULL;
+        const void *got = ts_worker_is_output(&p->instance->args[i]) ? read_back(p, i) : NULL;
 
         if (got)
             add_output(p, i, got);
-        else if (is_output(&p->instance->args[i]))
+        else if (ts_worker_is_output(&p->instance->args[i]))
             return -1;
     }
     found = print_digest(p->outputs);
@@ -338,7 +333,7 @@ static void **copy_outputs(struct proof *p)
         size_t bytes = (size_t)ts_job_arg_bytes(&p->instance->args[i]);
         const void *got;
 
-        if (!is_output(&p->instance->args[i]))
+        if (!ts_worker_is_output(&p->instance->args[i]))
             continue;
         got = read_back(p, i);
         copies[i] = got ? malloc(bytes) : NULL;
@@ -355,120 +350,13 @@ static void **copy_outputs(struct proof *p)
     return copies;
 }
 
-/* ---- expected values ---- */
-
-/* What a reference variant wrote, as it is gathered. */
-struct gathered {
-    size_t *args; /* of the proven instance */
-    void **arrays;
-    int64_t *bytes;
-    size_t count;
-};
-
-/* Launches the reference variant from the same inputs to the same step. */
-static int launch_reference(struct proof *p, struct ts_rig *rig,
-                            const struct ts_instance *reference, const struct ts_inputs *inputs)
-{
-    int64_t passes = p->pass * p->instance->steps / reference->steps;
-
-    if (ts_rig_upload(rig, inputs, fault_of(p)) < 0)
-        return -1;
-    for (int64_t pass = 1; pass <= passes; pass++) {
-        if (pass > 1)
-            ts_rig_swap(rig);
-        if (ts_rig_poison(rig, 0, fault_of(p)) < 0 || ts_rig_launch(rig, -1, fault_of(p)) < 0 ||
-            ts_rig_finish(rig, fault_of(p)) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int gather_output(struct proof *p, struct ts_rig *rig, const struct ts_instance *reference,
-                         size_t arg, struct gathered *to)
-{
-    const struct ts_job_arg *wanted = &p->instance->args[arg];
-    int64_t bytes = ts_job_arg_bytes(wanted);
-    size_t source = 0;
-    void *array;
-
-    while (source < reference->arg_count &&
-           (strcmp(reference->args[source].name, wanted->name) != 0 ||
-            reference->args[source].count != wanted->count))
-        source++;
-    if (source == reference->arg_count)
-        return ts_fault_set(fault_of(p), TS_LAUNCH_FAILED, "CL_INVALID_KERNEL_ARGS",
-                            "the reference variant has no output \"%s\" of this size",
-                            wanted->name);
-    array = malloc((size_t)bytes);
-    if (!array)
-        return ts_fault_set(fault_of(p), TS_SKIPPED, "allocation",
-                            "the host has no memory for the proof");
-    to->args[to->count] = arg;
-    to->bytes[to->count] = bytes;
-    to->arrays[to->count++] = array;
-    return ts_rig_read(rig, source, array, fault_of(p));
-}
-
-static int gather_outputs(struct proof *p, struct ts_rig *rig, const struct ts_instance *reference,
-                          struct gathered *to)
-{
-    for (size_t i = 0; i < p->instance->arg_count; i++) {
-        if (is_output(&p->instance->args[i]) && gather_output(p, rig, reference, i, to) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* By a variant: its kernels run on the same inputs, and what they wrote is kept. */
-static const struct ts_expected *run_reference(struct proof *p)
-{
-    const struct ts_job *job = p->plan->job;
-    const struct ts_instance *reference = &job->reference_instances[p->plan->instance];
-    const struct ts_inputs *inputs =
-        ts_truth_inputs(p->worker->truth, reference, job->seed, p->plan->pattern, fault_of(p));
-    struct ts_rig *rig =
-        inputs ? ts_rig_open(p->worker->bench, &job->reference_code, reference, NULL, fault_of(p))
-               : NULL;
-    struct gathered to = {
-        .args = ts_alloc(p->instance->arg_count, sizeof(*to.args)),
-        .arrays = ts_alloc(p->instance->arg_count, sizeof(*to.arrays)),
-        .bytes = ts_alloc(p->instance->arg_count, sizeof(*to.bytes)),
-    };
-    const struct ts_expected *expected = NULL;
-
-    if (rig && launch_reference(p, rig, reference, inputs) == 0 &&
-        gather_outputs(p, rig, reference, &to) == 0)
-        expected =
-            ts_truth_store(p->worker->truth, &job->reference_code, &p->instance->size, p->inputs,
-                           p->pass * p->instance->steps, to.args, to.arrays, to.bytes, to.count);
-    for (size_t i = 0; i < to.count && !expected; i++)
-        free(to.arrays[i]);
-    ts_rig_close(rig);
-    free(to.args);
-    free(to.arrays);
-    free(to.bytes);
-    return expected;
-}
+/* ---- proofs ---- */
 
 static const struct ts_expected *expect(struct proof *p)
 {
-    const struct ts_job *job = p->plan->job;
-    const struct ts_expected *expected = NULL;
-
     ts_worker_stage(p->worker, TS_STAGE_PROVE);
-    if (job->reference) {
-        expected = ts_truth_expected(p->worker->truth, job->reference, p->instance, p->inputs,
-                                     p->pass, p->plan->whole, job->seed, fault_of(p));
-    } else if (job->reference_code.source) {
-        expected = ts_truth_stored(p->worker->truth, &job->reference_code, &p->instance->size,
-                                   p->inputs, p->pass * p->instance->steps);
-        if (!expected)
-            expected = run_reference(p);
-    }
-    return expected;
+    return ts_worker_expect(p->worker, p->plan, p->inputs, p->pass, fault_of(p));
 }
-
-/* ---- proofs ---- */
 
 static int check_guards(struct proof *p)
 {
