@@ -327,6 +327,8 @@ static void slide_down(__global const float *src, __constant float *filter, __gl
     }
 }
 
+#endif
+
 __kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
 convolution_naive(__global const float *restrict src, __constant float *filter,
                   __global float *restrict dst, int w, int h)
@@ -335,22 +337,12 @@ convolution_naive(__global const float *restrict src, __constant float *filter,
     const int y = (int)get_global_id(1) * ROWS;
     if (x >= w || y >= h)
         return; /* no barrier follows */
+#if WALK == 2
     if (w % 4 == 0)
         slide_down(src, filter, dst, x, y, w, h, 1);
     else
         slide_down(src, filter, dst, x, y, w, h, 0);
-}
-
 #else
-
-__kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
-convolution_naive(__global const float *restrict src, __constant float *filter,
-                  __global float *restrict dst, int w, int h)
-{
-    const int x = (int)get_global_id(0) * VEC;
-    const int y = (int)get_global_id(1) * ROWS;
-    if (x >= w || y >= h)
-        return; /* no barrier follows */
     cells sum[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -375,9 +367,8 @@ convolution_naive(__global const float *restrict src, __constant float *filter,
         if (y + r < h)
             store_in_row(dst + (size_t)w * (size_t)(y + r), x, w, sum[r]);
     }
-}
-
 #endif
+}
 
 #endif
 

@@ -127,9 +127,8 @@ double ts_metric_value(const char *name, const struct ts_row *row, const struct 
     return NAN;
 }
 
-static bool is_memory_bound(const struct ts_row *row, const struct ts_peaks *peaks)
+static bool is_memory_bound(struct floors f)
 {
-    struct floors f = floors_of(row, peaks);
     return f.memory_s >= f.compute_s;
 }
 
@@ -138,7 +137,7 @@ const char *ts_metric_bound(const struct ts_row *row, const struct ts_peaks *pea
     struct floors f = floors_of(row, peaks);
     if (fmax(f.memory_s, f.compute_s) < 0.0)
         return NULL;
-    return is_memory_bound(row, peaks) ? "memory" : "compute";
+    return is_memory_bound(f) ? "memory" : "compute";
 }
 
 cJSON *ts_rate_to_json(const struct ts_row *row, const struct ts_peaks *peaks)
@@ -201,7 +200,8 @@ void ts_row_derive_flags(struct ts_row *row, const struct ts_peaks *peaks,
     if (has_few_samples(time))
         time->flags |= TS_FLAG_FEW_SAMPLES;
     if (of_peak(row, peaks) > 1.0) /* no cache explains a multiply-add rate */
-        time->flags |= is_memory_bound(row, peaks) ? TS_FLAG_IN_CACHE : TS_FLAG_ABOVE_CEILING;
+        time->flags |=
+            is_memory_bound(floors_of(row, peaks)) ? TS_FLAG_IN_CACHE : TS_FLAG_ABOVE_CEILING;
     if (is_unstable(row))
         time->flags |= TS_FLAG_UNSTABLE;
     if (is_bimodal(row))

@@ -55,8 +55,7 @@ const struct ts_flag_entry ts_flag_table[] = {
     {TS_FLAG_BIMODAL, "bimodal", "the samples fall into two groups clearly apart"},
     {TS_FLAG_DRIFT, "drift",
      "the device changed, the worker was stopped, or its threads had to wait for a processor, "
-     "while it "
-     "was timed, and doing it again was of no use"},
+     "while it was timed, and doing it again was of no use"},
     {TS_FLAG_PART_COLD, "part-cold",
      "--cache cold: too few sets of its data, or none, fit to keep all of it out of the caches"},
 };

@@ -129,15 +129,6 @@ static bool is_any_waiting(const struct ts_runqueue *before, const struct ts_run
     return false;
 }
 
-static bool is_any_ready(const struct ts_runqueue *now)
-{
-    for (size_t i = 0; i < now->count; i++) {
-        if (now->threads[i].ready)
-            return true;
-    }
-    return false;
-}
-
 int64_t ts_runqueue_since(const struct ts_runqueue *mark, int64_t span_ns)
 {
     const struct timespec moment = {0, SETTLE_NS};
@@ -148,7 +139,7 @@ int64_t ts_runqueue_since(const struct ts_runqueue *mark, int64_t span_ns)
     if (mark->count == 0)
         return 0;
     now = ts_runqueue_mark();
-    waiting = is_any_ready(&now);
+    waiting = is_any_waiting(&now, &now); /* at first sight, any that is ready */
     for (int i = 0; i < SETTLE_LOOKS && waiting; i++) {
         (void)nanosleep(&moment, NULL);
         last = now;

@@ -26,18 +26,17 @@ struct ts_runqueue {
 struct ts_runqueue ts_runqueue_mark(void);
 void ts_runqueue_free(struct ts_runqueue *mark);
 
-/* The longest time in ns that one thread waited since the mark, beyond what waking up costs (50 us
- * a turn, so that a kernel of microseconds, which wakes its threads a thousand times, does not look
- * like a busy machine); 0: none had to, or the system does not tell. A wait is counted when it is
- * over, so this itself waits (25 ms at most) for threads that are ready: call it when the launches
- * are done. */
-int64_t ts_runqueue_since(const struct ts_runqueue *mark, int64_t span_ns);
-/* How many this process may use; INT_MAX: not known. */
+/* How many processors this process may use; INT_MAX: not known. */
 int ts_runqueue_processors(void);
 
-/* The same between two moments. span_ns lies between them: where more threads wanted to run for
- * most of it than the process may use processors, they waited for each other, which no waiting
- * changes: 0. */
+/* The longest time in ns that one thread waited since the mark, span_ns ago, beyond what waking up
+ * costs (50 us a turn, so that a kernel of microseconds, which wakes its threads a thousand times,
+ * does not look like a busy machine). 0: none had to; the system does not tell; or more threads
+ * wanted to run for most of the span than the process may use processors, so that they waited for
+ * each other, which no waiting changes. A wait is counted when it is over, so this itself waits (25
+ * ms at most) for threads that are ready: call it when the launches are done. */
+int64_t ts_runqueue_since(const struct ts_runqueue *mark, int64_t span_ns);
+/* The same between two moments, with so many processors. */
 int64_t ts_runqueue_between(const struct ts_runqueue *before, const struct ts_runqueue *after,
                             int64_t span_ns, int processors);
 

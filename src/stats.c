@@ -229,28 +229,23 @@ static struct ts_interval interval_around(double mid, double mean_log, double ha
     };
 }
 
-/* P(B <= k) for B binomial (count, 1/2); in logarithms, because 2^-count is 0 from 1075 on. */
-static double coin_tail(size_t count, size_t k)
-{
-    double log_term = -(double)count * log(2.0), sum = exp(log_term);
-    for (size_t i = 1; i <= k; i++) {
-        log_term += log((double)(count - i + 1) / (double)i);
-        sum += exp(log_term);
-    }
-    return sum;
-}
-
 /* Between the k-th and the (k+1)-th order statistics from either end (k from 1), the fraction of
  * the way inwards at which coverage is what is wanted (Hettmansperger & Sheather 1986,
  * formula 1.3). With five the range is all there is (93.75 %). */
 static struct ts_interval interval_by_order(const double *sorted, size_t count)
 {
     const double wanted = 2.0 * CONFIDENCE_UPPER - 1.0;
-    /* Not from the outside in: the tail is summed anew for each k. */
-    size_t k = count < 100 ? 1 : (size_t)((double)count / 2.0 - 1.2 * sqrt((double)count));
-    while (k < count / 2 && 1.0 - 2.0 * coin_tail(count, k) >= wanted)
+    /* P(B <= k - 1) and P(B <= k) for B binomial (count, 1/2), the last term of the sum in
+     * logarithms, because 2^-count is 0 from 1075 on. */
+    double log_term = -(double)count * log(2.0), tail_before = 0.0, tail = exp(log_term);
+    size_t k = 0;
+    do {
         k++;
-    double outer = 1.0 - 2.0 * coin_tail(count, k - 1), inner = 1.0 - 2.0 * coin_tail(count, k);
+        log_term += log((double)(count - k + 1) / (double)k);
+        tail_before = tail;
+        tail += exp(log_term);
+    } while (k < count / 2 && 1.0 - 2.0 * tail >= wanted);
+    double outer = 1.0 - 2.0 * tail_before, inner = 1.0 - 2.0 * tail;
     double part = outer <= wanted ? 0.0 : (outer - wanted) / (outer - inner);
     double way = (double)(count - k) * part / ((double)k + (double)(count - 2 * k) * part);
     return (struct ts_interval){

@@ -85,10 +85,11 @@ char *ts_sweep_options_b(const struct ts_sweep_options *o)
 /* What a resumed `ab` must be given again is told by "sides" of the run. */
 static void add_ab(cJSON *into, const struct ts_sweep_options *o)
 {
-    char *options = o->ab ? ts_sweep_options_b(o) : NULL;
+    char *options;
 
     if (!o->ab)
         return;
+    options = ts_sweep_options_b(o);
     ts_json_add_bool(into, "ab", true);
     if (options)
         ts_json_add_string(into, "options_b", options);

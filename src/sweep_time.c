@@ -182,6 +182,15 @@ static int visit_entries(struct timing *t, const size_t *order, size_t count, bo
     return result;
 }
 
+/* Of `ab` every round is made by fresh processes. */
+static void begin_round(struct sweep *s)
+{
+    if (s->options->ab)
+        ts_sweep_change_workers(s);
+    else
+        ts_sweep_renew_workers(s);
+}
+
 static int make_round(struct timing *t, int round, bool last, struct ts_err *err)
 {
     struct sweep *s = t->s;
@@ -194,10 +203,8 @@ static int make_round(struct timing *t, int round, bool last, struct ts_err *err
             order[count++] = i;
     }
     ts_rng_shuffle(&rng, order, count);
-    if (s->options->ab && count > 0)
-        ts_sweep_change_workers(s);
-    else
-        ts_sweep_renew_workers(s);
+    if (count > 0)
+        begin_round(s);
     result = visit_entries(t, order, count, last, &rng, err);
     free(order);
     return result;
@@ -359,10 +366,7 @@ static int make_more(struct timing *t, struct ts_err *err)
             ts_progress_extend(s->progress, "time",
                                (int64_t)ts_sweep_live_rows(s, &t->entries[order[i]], live));
         }
-        if (s->options->ab)
-            ts_sweep_change_workers(s);
-        else
-            ts_sweep_renew_workers(s);
+        begin_round(s);
         result = visit_entries(t, order, count, false, &rng, err);
         if (result < 0)
             break;

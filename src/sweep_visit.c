@@ -101,7 +101,6 @@ static void note_proofs(struct sweep *s, const struct visit *visit, const struct
     }
 }
 
-/* took_ns: from the job to its answer. */
 static int take_reply(struct sweep *s, const struct visit *visit, const struct ts_reply *reply,
                       int64_t took_ns, struct ts_err *err)
 {
@@ -127,12 +126,13 @@ static int take_reply(struct sweep *s, const struct visit *visit, const struct t
     return spoilt ? 0 : add_samples(s, row, visit, reply->line, reply->ordinal, err);
 }
 
-/* Sends the job for a visit to the timing worker and waits for its answer. */
+/* Sends the job for a visit to the timing worker and waits for its answer, *took_ns in all. */
 static int ask(struct sweep *s, struct team *team, const struct visit *visit,
-               struct ts_reply *reply, struct ts_err *err)
+               struct ts_reply *reply, int64_t *took_ns, struct ts_err *err)
 {
     struct job_sources sources;
     struct ts_job job;
+    int64_t begin_ns = ts_now_ns();
     int result;
 
     memset(reply, 0, sizeof(*reply));
@@ -154,6 +154,7 @@ static int ask(struct sweep *s, struct team *team, const struct visit *visit,
         ts_sweep_book(&s->timing, reply);
     }
     ts_job_free(&job);
+    *took_ns = ts_now_ns() - begin_ns;
     return result;
 }
 
@@ -182,8 +183,8 @@ int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *er
 {
     struct team *team = ts_sweep_team_of_row(s, visit->row);
     struct ts_reply reply;
-    int64_t begin_ns = ts_now_ns();
-    int result = ask(s, team, visit, &reply, err), paused = 0;
+    int64_t took_ns = 0;
+    int result = ask(s, team, visit, &reply, &took_ns, err), paused = 0;
 
     while (result == 0 &&
            (ts_sweep_is_unanswered(&reply) || (is_paused(&reply) && paused++ < PAUSED_LIMIT))) {
@@ -192,14 +193,13 @@ int ts_sweep_visit(struct sweep *s, const struct visit *visit, struct ts_err *er
         else
             result = ts_sweep_count_lost(s, &reply, err);
         ts_reply_free(&reply);
-        begin_ns = ts_now_ns();
         if (result == 0)
-            result = ask(s, team, visit, &reply, err);
+            result = ask(s, team, visit, &reply, &took_ns, err);
     }
     if (result == 0 && reply.kind == TS_REPLY_NONE) {
         ts_crew_dismiss(team->crew, team->seat); /* the budget is over in the middle of it */
     } else if (result == 0 && reply.kind != TS_REPLY_SIGNAL) {
-        result = take_reply(s, visit, &reply, ts_now_ns() - begin_ns, err);
+        result = take_reply(s, visit, &reply, took_ns, err);
         if (result == 0)
             result = ts_sweep_count_lost(s, &reply, err);
         if (reply.kind == TS_REPLY_DONE && reply.retire)

@@ -11,6 +11,18 @@
 #define FIRST_NAP_NS 20000000
 #define LONGEST_NAP_NS 320000000
 
+/* What is measured begins only now. */
+static void mark(struct ts_calm *calm)
+{
+    if (!calm->concerned)
+        return;
+    ts_runqueue_free(&calm->mark);
+    calm->mark = ts_runqueue_mark();
+    calm->marked_ns = ts_now_ns();
+    calm->waited_ns = calm->marked_ns - calm->began_ns;
+    calm->starved = false;
+}
+
 void ts_worker_calm_begin(struct ts_calm *calm, const struct ts_worker *worker,
                           const struct ts_clock *clock, int64_t patience_ns)
 {
@@ -20,18 +32,7 @@ void ts_worker_calm_begin(struct ts_calm *calm, const struct ts_worker *worker,
         .nap_ns = FIRST_NAP_NS,
         .began_ns = ts_now_ns(),
     };
-    ts_worker_calm_mark(calm);
-}
-
-void ts_worker_calm_mark(struct ts_calm *calm)
-{
-    if (!calm->concerned)
-        return;
-    ts_runqueue_free(&calm->mark);
-    calm->mark = ts_runqueue_mark();
-    calm->marked_ns = ts_now_ns();
-    calm->waited_ns = calm->marked_ns - calm->began_ns;
-    calm->starved = false;
+    mark(calm);
 }
 
 /* Sleeps after every few tries, longer each time, but not beyond the patience. */
@@ -61,7 +62,7 @@ bool ts_worker_calm_again(struct ts_calm *calm)
         return false;
     calm->tries++;
     nap(calm, left_ns);
-    ts_worker_calm_mark(calm);
+    mark(calm);
     return true;
 }
 

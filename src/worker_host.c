@@ -1,7 +1,6 @@
 /* worker_host.c: what the results tell of the machine that a worker runs on. */
-#define _GNU_SOURCE /* getloadavg, sched_getaffinity */
+#define _DEFAULT_SOURCE /* getloadavg */
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,17 +76,8 @@ cJSON *ts_worker_environment(void)
     return all;
 }
 
-/* Processors 0 to n-1 are all there are, and this process may run on each. */
-static bool has_all_processors(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_CONF);
-    cpu_set_t mine;
-
-    return count > 0 && sched_getaffinity(0, sizeof(mine), &mine) == 0 && CPU_COUNT(&mine) == count;
-}
-
 void ts_worker_pin_threads(void)
 {
-    if (has_all_processors())
+    if (ts_runqueue_processors() == sysconf(_SC_NPROCESSORS_CONF))
         (void)setenv("POCL_AFFINITY", "1", 0);
 }

@@ -58,8 +58,6 @@ struct ts_calm {
 };
 void ts_worker_calm_begin(struct ts_calm *calm, const struct ts_worker *worker,
                           const struct ts_clock *clock, int64_t patience_ns);
-/* What is measured begins only now. */
-void ts_worker_calm_mark(struct ts_calm *calm);
 bool ts_worker_calm_again(struct ts_calm *calm);
 void ts_worker_calm_end(struct ts_calm *calm);
 /* Into the protocol's object for what was measured. */
