@@ -271,18 +271,20 @@ static struct way way_through(__global const float *top, size_t pitch, size_t st
 /* Reads the work-item's `share` elements of a tile into `kept`. */
 static void fetch(float *kept, struct way w, uint share)
 {
+    /* Not w.from itself: Mesa 22.3 changes the caller's structure too, though passed by value. */
+    __global const float *from = w.from;
 #pragma unroll
     for (uint i = 0; i < share; i += WIDTH) {
 #if WIDTH == 4
-        const float4 v = *(__global const float4 *)w.from;
+        const float4 v = *(__global const float4 *)from;
         kept[i] = v.x;
         kept[i + 1] = v.y;
         kept[i + 2] = v.z;
         kept[i + 3] = v.w;
 #else
-        kept[i] = *w.from;
+        kept[i] = *from;
 #endif
-        w.from += w.pass;
+        from += w.pass;
     }
 }
 

@@ -27,10 +27,6 @@ AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "
         "matmul": ["ORDER=1", "TX=16", "TY=4", "TILE=16", "BM=64", "BN=64", "BK=16,128", "WM=8", "WN=8,32", "VEC=4,16", "WIDTH=4",
                    "PIPELINE=1", "PAD=0,4"]}
 
-# (device, benchmark, variant): what this driver makes of it, right elsewhere. Mesa 22.3 miscompiles several stores in a row in
-# unrolled code; whether that is what it does to `blocked`, nobody has looked yet.
-KNOWN = {("rusticl", "matmul", "blocked"): "wrong:not-finite"}
-
 # A deadline that a loaded machine keeps, but for kernels that never end, which are waited for.
 TIMEOUT, HANG_TIMEOUT = "30s", "8s"
 
@@ -82,11 +78,9 @@ def awkward(device, name):
     lacking = {variant["name"] for variant in spec["variants"] if not set(variant.get("needs", [])) <= set(extensions)}
     bad = [f"{row_name(row)}: {outcome(row)} {row['reason']['text']}" for row in run["rows"]
            if outcome(row) not in (("skipped:feature",) if row["variant"] in lacking else
-                                   ("ok", "skipped:local-memory",  # a large halo does not fit every device
-                                    KNOWN.get((device.name, name, row["variant"]))))]
+                                   ("ok", "skipped:local-memory"))]  # a large halo does not fit every device
     expect(not bad, f"{len(bad)} of {len(run['rows'])} rows ({' '.join(words)}): {'; '.join(bad[:3])}")
-    variants = {row["variant"] for row in run["rows"]
-                if row["status"] == "ok" or (device.name, name, row["variant"]) in KNOWN}
+    variants = {row["variant"] for row in run["rows"] if row["status"] == "ok"}
     expect(variants == {variant["name"] for variant in spec["variants"]} - lacking, f"variants {sorted(variants)} only")
 
 
