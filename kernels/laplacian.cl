@@ -73,18 +73,6 @@ static void laplacian_whole(__global const float *src, __global float *dst, int 
     const int east = x + VEC == w ? 0 : x + VEC;
     struct line north = load_whole(src + pitch * (size_t)(y == 0 ? h - 1 : y - 1), west, x, east);
     struct line here = load_whole(src + pitch * (size_t)y, west, x, east);
-/* Mesa 22.3, known by this macro, is right only if each row is stored at once, behind a test. */
-#ifdef __SPIR64__
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        const int below = y + r + 1 == h ? 0 : y + r + 1;
-        const struct line south = load_whole(src + pitch * (size_t)below, west, x, east);
-        if (y + r < h)
-            *(__global cells *)(dst + pitch * (size_t)(y + r) + x) = laplacian(north, here, south);
-        north = here;
-        here = south;
-    }
-#else
     cells result[ROWS]; /* all loads come before the first store */
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -97,7 +85,6 @@ static void laplacian_whole(__global const float *src, __global float *dst, int 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         *(__global cells *)(dst + pitch * (size_t)(y + r) + x) = result[r];
-#endif
 }
 
 /* The same for `count` rows of any grid. */

@@ -157,7 +157,7 @@ static void all_planes(__global const float *src, __global float *dst, const str
             for (int r = 0; r < ROWS; r++) {
                 const size_t row =
                     ((size_t)(first + i + u) * (size_t)g.h + (size_t)site[r + 1].row) * (size_t)g.w;
-                if (first + i + u < g.d) /* always; Mesa 22.3 drops stores in a row */
+                if (first + i + u < g.d) /* always; no GPU has been timed without it */
                     *(__global cells *)(dst + row + site[r + 1].x) = result[u][r];
             }
         }
@@ -179,7 +179,6 @@ laplacian3d_naive(__global const float *restrict src, __global float *restrict d
 #pragma unroll
     for (int r = 0; r < ROWS + 2; r++)
         site[r] = site_at(x, y + r - 1, g);
-#ifndef __SPIR64__ /* Mesa 22.3, known by this macro, gets several stores in a row wrong */
     if (w % VEC == 0 && y + ROWS <= h && first + DEPTH <= d) {
 #pragma unroll
         for (int r = 0; r < ROWS + 2; r++)
@@ -187,7 +186,6 @@ laplacian3d_naive(__global const float *restrict src, __global float *restrict d
         all_planes(src, dst, site, first, g);
         return;
     }
-#endif
     struct walk k = {0};
     int z = wrap(first - 1, d);
     for (int i = 0; i < min(DEPTH, d - first) + 2; i++) {
