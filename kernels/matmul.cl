@@ -215,6 +215,10 @@ matmul_registers(__global const float *restrict a, __global const float *restric
  * WIDTH: elements that a work-item reads at once, 1 or 4. With 4, matrices whose rows are not a
  * multiple of 4 long go the slow way below; 1 is for those.
  *
+ * LANES: how 32 neighbouring work-items, which a GPU runs in step, lie in the group's part of C: 0
+ * as their ids run, or LANES across (4 or 8) and 32 / LANES down, in pairs one above the other:
+ * they then read fewer different elements of the tiles.
+ *
  * PAD: unused elements after each row of the tiles, a multiple of VEC: a tile whose rows in global
  * memory run along k is turned while it is stored, which without padding meets few banks.
  *
@@ -237,8 +241,11 @@ matmul_registers(__global const float *restrict a, __global const float *restric
 #if BM * BK % (4 * ITEMS) || BN * BK % (4 * ITEMS)
 #error "every work-item moves the same number of vectors of each tile"
 #endif
-#if ITEMS % BM || ITEMS % BN || ITEMS % BK
+#if ITEMS * WIDTH % LINE_A || ITEMS * WIDTH % LINE_B
 #error "a group reads whole rows of a tile at a time"
+#endif
+#if LANES && (ITEMS_X % LANES || ITEMS_Y % (32 / LANES))
+#error "32 work-items lie LANES across and 32 / LANES down"
 #endif
 
 #if PIPELINE == 2
@@ -330,7 +337,9 @@ static void stage_checked(__local float *tile, int tile_pitch, __global const fl
 }
 
 /* Adds one step along k. left: the work-item's first row in a row of A's tile; right: its first
- * column in a row of B's. */
+ * column in a row of B's. Every other row is added from its last column on: then neighbouring
+ * multiply-adds share an element of A or of B, which a GPU need not read from its registers again.
+ */
 static void add_step(cells sum[WM][WV], __local const float *left, __local const float *right)
 {
     float l[WM];
@@ -349,8 +358,10 @@ static void add_step(cells sum[WM][WV], __local const float *left, __local const
 #pragma unroll
     for (int y = 0; y < WM; y++) {
 #pragma unroll
-        for (int x = 0; x < WV; x++)
+        for (int i = 0; i < WV; i++) {
+            const int x = y % 2 ? WV - 1 - i : i;
             sum[y][x] += l[y] * r[x];
+        }
     }
 }
 
@@ -360,9 +371,15 @@ matmul_blocked(__global const float *restrict a, __global const float *restrict 
 {
     __local float tile_a[TILES * BK * PITCH_A] __attribute__((aligned(4 * VEC)));
     __local float tile_b[TILES * BK * PITCH_B] __attribute__((aligned(4 * VEC)));
+    const int item = (int)(get_local_id(1) * ITEMS_X + get_local_id(0));
+#if LANES
+    const int item_x = item / 32 % (ITEMS_X / LANES) * LANES + item / 2 % LANES;
+    const int item_y =
+        (item / 32 / (ITEMS_X / LANES) * (16 / LANES) + item % 32 / (2 * LANES)) * 2 + item % 2;
+#else
     const int item_x = (int)get_local_id(0);
     const int item_y = (int)get_local_id(1);
-    const int item = item_y * ITEMS_X + item_x;
+#endif
     /* What is the group's to store begins here; what it computes may begin before. */
     const int own_top = (int)get_group_id(1) * BM;
     const int own_left = (int)get_group_id(0) * BN;
@@ -432,6 +449,10 @@ matmul_blocked(__global const float *restrict a, __global const float *restrict 
         barrier(CLK_LOCAL_MEM_FENCE); /* all have read them */
     }
 
+    /* The product with 1 gives what is stored registers of its own: a vector store wants its four
+     * side by side, and sums that lay so would share a bank of a GPU's registers with the elements
+     * of B, of which each multiply-add reads one of both. k is at least 1. */
+    const float one = k > 0 ? 1.0f : 0.0f;
 #pragma unroll
     for (int y = 0; y < WM; y++) {
         const int row = top + (y / 4 * ITEMS_Y + item_y) * 4 + y % 4;
@@ -439,7 +460,7 @@ matmul_blocked(__global const float *restrict a, __global const float *restrict 
 #pragma unroll
             for (int x = 0; x < WV; x++)
                 store_in_row(c + (size_t)row * (size_t)n, left + (x * ITEMS_X + item_x) * VEC,
-                             own_left, n, n % 4 == 0, sum[y][x]);
+                             own_left, n, n % 4 == 0, one * sum[y][x]);
         }
     }
 }

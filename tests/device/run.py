@@ -84,6 +84,26 @@ def awkward(device, name):
     expect(variants == {variant["name"] for variant in spec["variants"]} - lacking, f"variants {sorted(variants)} only")
 
 
+def shapes_of_gpus(device):
+    """A tile that matmul's spec offers only where local memory is a memory of its own, proven here all the same."""
+    with open(os.path.join(BENCH, "matmul.json"), encoding="utf-8") as file:
+        spec = json.load(file)
+    spec["sources"] = [os.path.join(BENCH, source) for source in spec["sources"]]
+    blocked = next(variant for variant in spec["variants"] if variant["name"] == "blocked")
+    blocked["where"] = [rule for rule in blocked["where"] if "DEVICE_LOCAL_MEM_TYPE" not in rule]
+    path = os.path.join(device.folder, "shapes", "matmul.json")
+    os.mkdir(os.path.dirname(path))
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(spec, file)
+    words = []
+    for axis in ("BM=128", "BN=128", "BK=8", "WM=8", "WN=16", "PAD=4", "WIDTH=4", "LANES=8", "TRANS=0"):
+        words += ["-s", axis]
+    _, run = device.run(path, *words, "--variant", "blocked", "--no-baseline", "--size", "M=132,N=260,K=68", "--visits", "1", "--samples",
+                        "1", "--timeout", "60s")
+    names = [f"{row_name(row)}: {outcome(row)}" for row in run["rows"]]
+    expect(len(names) == 1 and outcome(run["rows"][0]) == "ok", f"rows {names}")  # one: PoCL compiles it for 8 s
+
+
 # ---- two versions ----
 
 KERNELS = """#ifdef MORE
@@ -224,6 +244,7 @@ def main():
         report.run(f"{options.device}_devices", listed, device)
         if options.device != "rusticl":  # a minute there, for nothing that PoCL does not show
             report.run(f"{options.device}_side_by_side", side_by_side, device)
+            report.run(f"{options.device}_shapes_of_gpus", shapes_of_gpus, device)
         for jobs in (1, 2, 8) if options.all else (2,):
             report.run(f"{options.device}_mixed_{jobs}", mixed, device, jobs, expectations)
         # What never ends is in the mixed sweeps.
