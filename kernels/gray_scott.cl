@@ -13,10 +13,10 @@
  * grid of 1 x 1 x 1 and larger: whatever lies outside is the periodic image, also where the radius
  * or the tile is larger than the grid or VEC does not divide its width.
  *
- * Variants naive and local: DIM, RADIUS, BOX, LX, LY, LZ, VEC (1, 2 or 4), ROWS. A work-group of LX
- * x LY x LZ work-items owns LX*VEC x LY*ROWS x LZ cells, each work-item ROWS neighbouring rows. The
- * local variant also has PAD: unused cells (vectors where VEC is above 1) after each line of the
- * tile, against bank conflicts. Variants fused and fused3d: see there. */
+ * Variants naive and local: DIM, RADIUS, BOX, LX, LY, LZ, VEC (1, 2, 4 or 16), ROWS. A work-group
+ * of LX x LY x LZ work-items owns LX*VEC x LY*ROWS x LZ cells, each work-item ROWS neighbouring
+ * rows. The local variant also has PAD: unused cells (vectors where VEC is above 1) after each line
+ * of the tile, against bank conflicts. Variants fused and fused3d: see there. */
 
 #ifndef VEC
 #define VEC 4
@@ -102,7 +102,34 @@ static struct pair react(cells a, cells b, cells sides_a, cells sides_b, struct 
 
 /* The cells at distance k to the west and to the east, summed. west and east are the vectors beside
  * mid; where VEC is 2, also those beyond. */
-#if VEC == 4
+#if VEC == 16
+static cells beside_1(cells west, cells mid, cells east)
+{
+    return (float16)(west.sf, mid.s01234567, mid.s89ab, mid.scd, mid.se) +
+           (float16)(mid.s1, mid.s23, mid.s4567, mid.s89abcdef, east.s0);
+}
+#if RADIUS >= 2
+static cells beside_2(cells west, cells mid, cells east)
+{
+    return (float16)(west.sef, mid.s01234567, mid.s89ab, mid.scd) +
+           (float16)(mid.s23, mid.s4567, mid.s89abcdef, east.s01);
+}
+#endif
+#if RADIUS >= 3
+static cells beside_3(cells west, cells mid, cells east)
+{
+    return (float16)(west.sd, west.sef, mid.s01234567, mid.s89ab, mid.sc) +
+           (float16)(mid.s3, mid.s4567, mid.s89abcdef, east.s01, east.s2);
+}
+#endif
+#if RADIUS >= 4
+static cells beside_4(cells west, cells mid, cells east)
+{
+    return (float16)(west.scdef, mid.s01234567, mid.s89ab) +
+           (float16)(mid.s4567, mid.s89abcdef, east.s0123);
+}
+#endif
+#elif VEC == 4
 static cells beside_1(cells west, cells mid, cells east)
 {
     return (float4)(west.w + mid.y, mid.x + mid.z, mid.y + mid.w, mid.z + east.x);
@@ -125,7 +152,6 @@ static cells beside_4(cells west, cells mid, cells east)
     return west + east;
 }
 #endif
-#define BESIDE(k, AT, y) beside_##k(AT(-1, y, 0), AT(0, y, 0), AT(1, y, 0))
 #elif VEC == 2
 static cells beside_odd(cells west, cells near_west, cells near_east, cells east)
 {
@@ -136,6 +162,8 @@ static cells beside_odd(cells west, cells near_west, cells near_east, cells east
 #define BESIDE_2(AT, y) (AT(-1, y, 0) + AT(1, y, 0))
 #define BESIDE_3(AT, y) beside_odd(AT(-2, y, 0), AT(-1, y, 0), AT(1, y, 0), AT(2, y, 0))
 #define BESIDE_4(AT, y) (AT(-2, y, 0) + AT(2, y, 0))
+#elif VEC > 2
+#define BESIDE(k, AT, y) beside_##k(AT(-1, y, 0), AT(0, y, 0), AT(1, y, 0))
 #else
 #define BESIDE(k, AT, y) (AT(-k, y, 0) + AT(k, y, 0))
 #endif

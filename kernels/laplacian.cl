@@ -10,7 +10,7 @@
  * than the grid or VEC does not divide its width. Work-items whose surroundings lie inside take a
  * path of straight-line loads, so that all of them are under way at once.
  *
- * POINTS, TX, TY, VEC (1, 2 or 4), ROWS. The variants that stage also have PAD: unused cells
+ * POINTS, TX, TY, VEC (1, 2, 4 or 16), ROWS. The variants that stage also have PAD: unused cells
  * (vectors where VEC is above 1) after each line of the tile, against bank conflicts.
  * Variant local:
  *

@@ -12,7 +12,7 @@
  * plane gives to the next one stays in registers, so each plane is loaded once, not three times.
  * Right on every grid of 1 x 1 x 1 and larger: whatever lies outside is the periodic image.
  *
- * POINTS, TX, TY, VEC (1, 2 or 4), ROWS, DEPTH. The local variant puts each plane with its halo
+ * POINTS, TX, TY, VEC (1, 2, 4 or 16), ROWS, DEPTH. The local variant puts each plane with its halo
  * into local memory, two planes in turn, while the next one is on its way into registers; PAD:
  * unused cells (vectors where VEC is above 1) after each line of the tile, against bank conflicts.
  */
