@@ -117,10 +117,11 @@ class Folder:
 # Locks are shared between all users of a device on purpose; tests must not wait for each other, so each runner has
 # folders of its own for everything that the program finds by the environment.
 def environment(folder, **more):
-    env = dict(os.environ, LC_ALL="C", NO_COLOR="1", TMPDIR=folder, XDG_RUNTIME_DIR=folder, XDG_CACHE_HOME=folder,
-               OCL_ICD_VENDORS=os.path.join(folder, "no-icd"), POCL_CACHE_DIR=os.path.join(folder, "pocl-cache"))
-    os.makedirs(env["OCL_ICD_VENDORS"], exist_ok=True)
-    os.makedirs(env["POCL_CACHE_DIR"], exist_ok=True)
+    env = dict(os.environ, LC_ALL="C", NO_COLOR="1", TMPDIR=folder, XDG_CACHE_HOME=folder,
+               OCL_ICD_VENDORS=os.path.join(folder, "no-icd"), POCL_CACHE_DIR=os.path.join(folder, "pocl-cache"),
+               TILESWEEP_LOCKS=os.path.join(folder, "locks"))
+    for name in ("OCL_ICD_VENDORS", "POCL_CACHE_DIR", "TILESWEEP_LOCKS"):
+        os.makedirs(env[name], exist_ok=True)
     env.update(more)
     return env
 

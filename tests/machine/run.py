@@ -41,7 +41,7 @@ def expect_whole(sweep):
 
 def expect_kept(sweep, err):
     """What was measured is where the message says, but for the visit in flight; with a journal, --resume finishes."""
-    made = len(sweep.jobs("time"))
+    made = sweep.visits_made()
     told = re.findall(r"what was measured(?: so far| before the failure)?(?: is in|:) (\S+?)[;\n]", err + "\n")
     told += re.findall(r"^results: (\S+)$", err, re.M)
     expect(told or not made, f"{made} visits are lost: {err}")
@@ -51,7 +51,7 @@ def expect_kept(sweep, err):
     if sweep.part in told:
         sweep.resume("-q").expect_status(0)
         expect_whole(sweep)
-        expect(visits_in(sweep.file) >= len(sweep.jobs("time")) - 1, "measured twice")
+        expect(visits_in(sweep.file) >= sweep.visits_made() - 1, "measured twice")
     for path in told:
         if os.path.dirname(path) == sweep.folder:  # TMPDIR
             os.unlink(path)
@@ -130,7 +130,7 @@ def small_file_system(sweep):
     expect(os.strerror(errno.ENOSPC) in ended.err, ended.err)
     (path,) = re.findall(r"what was measured is in (\S+)", ended.err)
     expect(os.path.dirname(path) == sweep.folder, f"{path} is not in TMPDIR")
-    expect(visits_in(path) >= len(sweep.jobs("time")) - 1 > 0, f"{visits_in(path)} visits kept")
+    expect(visits_in(path) >= sweep.visits_made() - 1 > 0, f"{visits_in(path)} visits kept")
 
 
 def read_only_folder(sweep):
@@ -152,13 +152,13 @@ def file_size_limit(sweep):
 def removed_while_running(sweep, what):
     """The journal is made again, with all that it held; so are the folder and the results."""
     child = sweep.start("--visits", "3", "--samples", "2", "-s", "TY=8", worker=PACE)
-    wait_until(lambda: len(sweep.jobs("time")) >= 5, SLOW_S, "visits")
+    wait_until(lambda: sweep.visits_made() >= 5, SLOW_S, "visits")
     if what == "folder":
         shutil.rmtree(sweep.disk)
     else:
         os.unlink(sweep.part)
     wait_until(lambda: os.path.exists(sweep.part) and child.poll() is None, SLOW_S, "the journal again")
-    made = len(sweep.jobs("time"))
+    made = sweep.visits_made()
     child.kill()
     child.wait()
     expect(visits_in(sweep.part) >= made - 1, f"{visits_in(sweep.part)} of {made} visits in the new journal")
@@ -226,7 +226,7 @@ def broken_pipe(sweep):
     script = f"{shlex.join(sweep.command(*SMALL, '-o', '-', output=False))} | sleep 0"
     ended = harness.run(["bash", "-c", f"{script}; exit ${{PIPESTATUS[0]}}"], sweep.env, sweep.folder).expect_status(4)
     (path,) = re.findall(r"what was measured is in (\S+)", ended.err)
-    expect(visits_in(path) >= len(sweep.jobs("time")) // 2 > 0, f"{path} does not hold it")
+    expect(visits_in(path) >= sweep.visits_made() // 2 > 0, f"{path} does not hold it")
 
 
 # ---- stopped processes ----
@@ -257,7 +257,7 @@ def stopped_worker(sweep):
         samples = [sample for visit in row["time"]["visits"] for sample in visit]
         expect(max(samples) < 2 * min(samples), f"{row_name(row)}: a stop is believed: {samples}")
         expect(row["time"]["disturbed"] == 0, f"{row_name(row)}: disturbed")
-    expect(len(sweep.jobs("time")) > visits_in(sweep.file), "no visit was made again")
+    expect(sweep.visits_made() > visits_in(sweep.file), "no visit was made again")
     with open(sweep.err_path, encoding="utf-8") as file:
         expect(file.read().count("was stopped") == 1, "not told once")
 
