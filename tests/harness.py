@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -138,16 +139,19 @@ class Ended:
 
 
 def run(command, env, cwd, timeout_s=120):
-    """Runs to the end and returns an Ended; one that does not end is killed and fails the test."""
+    """Runs to the end and returns an Ended; one that does not end is killed, with what a shell started, and fails the test."""
     before = time.monotonic()
     child = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE)
+                             stderr=subprocess.PIPE, start_new_session=True)
     try:
         out, err = child.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        child.kill()
-        out, err = child.communicate()
+        os.killpg(child.pid, signal.SIGKILL)
+        err = child.communicate()[1].decode("utf-8", "backslashreplace")
         raise Failed(f"did not end within {timeout_s} s: {' '.join(command)}; {err[-500:]}")
+    except KeyboardInterrupt:  # the terminal sends it to the runner's session alone
+        os.killpg(child.pid, signal.SIGKILL)
+        raise
     return Ended(child.returncode, out.decode("utf-8", "backslashreplace"), err.decode("utf-8", "backslashreplace"),
                  time.monotonic() - before)
 
