@@ -232,9 +232,14 @@ def broken_pipe(sweep):
 # ---- stopped processes ----
 
 def stop_for(pid, seconds):
-    os.kill(pid, signal.SIGSTOP)
-    time.sleep(seconds)
-    os.kill(pid, signal.SIGCONT)
+    """False: it ended before the stop did; the parent ends a worker that it needs no more."""
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def timing_worker(sweep, visits):
@@ -250,7 +255,7 @@ def stopped_worker(sweep):
     """Its visit is flagged and made again: the samples, 20 times too long, are nowhere."""
     child = sweep.start(*SMALL, worker=("--delay-time", "80"))
     for visits in (2, 4):
-        stop_for(timing_worker(sweep, visits), 0.2)
+        expect(stop_for(timing_worker(sweep, visits), 0.2), "the worker ended in its visit")
     expect(child.wait(SLOW_S) == 0, f"exit status {child.returncode}")
     expect_whole(sweep)
     for row in sweep.rows():
@@ -268,10 +273,7 @@ def stopped_all_the_time(sweep):
     while child.poll() is None:
         for pid in {entry["pid"] for entry in sweep.log()}:
             if harness.is_running(pid):
-                try:
-                    stop_for(pid, 0.005)
-                except ProcessLookupError:
-                    pass
+                stop_for(pid, 0.005)
         time.sleep(0.01)
     expect(child.returncode == 0, f"exit status {child.returncode}")
     rows = sweep.rows()
@@ -337,18 +339,21 @@ def pocl_stopped(sweep):
     command = real(sweep) + ["--visits", "6", "--samples", "20", "--precision", "100%"]
     with open(os.path.join(sweep.folder, "stderr"), "wb") as err:
         child = subprocess.Popen(command, env=sweep.env, cwd=sweep.folder, stdout=subprocess.DEVNULL, stderr=err)
-    begun = set()
+    stops = 0
     while child.poll() is None:
-        with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="ascii") as file:
-            workers = [int(pid) for pid in file.read().split()]
-        timing = os.path.exists(sweep.part) and '"visit"' in open(sweep.part, encoding="utf-8").read()
+        try:
+            with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="ascii") as file:
+                workers = [int(pid) for pid in file.read().split()]
+            with open(sweep.part, encoding="utf-8") as file:
+                timing = '"visit"' in file.read()
+        except OSError:  # not yet begun, or just over
+            timing = False
         # A fourth in one visit and its repetitions would be kept, and flagged.
-        for pid in workers if timing and len(begun) < 3 else []:
-            stop_for(pid, 0.4)
-            begun.add(time.monotonic())
+        for pid in workers if timing and stops < 3 else []:
+            stops += stop_for(pid, 0.4)
         time.sleep(0.15)
     expect(child.returncode == 0, f"exit status {child.returncode}")
-    expect(len(begun) >= 2, "it was over before it was stopped")
+    expect(stops >= 2, "it was over before it was stopped")
     with open(os.path.join(sweep.folder, "stderr"), encoding="utf-8") as file:
         expect("was stopped" in file.read(), "nothing told: no stop fell into a visit")
     samples = [sample for row in sweep.rows() for visit in row["time"]["visits"] for sample in visit]
