@@ -168,6 +168,9 @@ def main():
         except harness.Skipped as skipped:
             report.tell("skip", "kills", str(skipped))
             return 0
+        except harness.Failed as failed:
+            report.tell("not ok", "kills_without_a_kill", str(failed))
+            return report.finish()
         number = bad = 0
         while kills.figures["kills"] < options.count:
             phase = PHASES[number % len(PHASES)]
