@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -117,10 +118,11 @@ class Folder:
 # Locks are shared between all users of a device on purpose; tests must not wait for each other, so each runner has
 # folders of its own for everything that the program finds by the environment.
 def environment(folder, **more):
-    env = dict(os.environ, LC_ALL="C", NO_COLOR="1", TMPDIR=folder, XDG_RUNTIME_DIR=folder, XDG_CACHE_HOME=folder,
-               OCL_ICD_VENDORS=os.path.join(folder, "no-icd"), POCL_CACHE_DIR=os.path.join(folder, "pocl-cache"))
-    os.makedirs(env["OCL_ICD_VENDORS"], exist_ok=True)
-    os.makedirs(env["POCL_CACHE_DIR"], exist_ok=True)
+    env = dict(os.environ, LC_ALL="C", NO_COLOR="1", TMPDIR=folder, XDG_CACHE_HOME=folder,
+               OCL_ICD_VENDORS=os.path.join(folder, "no-icd"), POCL_CACHE_DIR=os.path.join(folder, "pocl-cache"),
+               TILESWEEP_LOCKS=os.path.join(folder, "locks"))
+    for name in ("OCL_ICD_VENDORS", "POCL_CACHE_DIR", "TILESWEEP_LOCKS"):
+        os.makedirs(env[name], exist_ok=True)
     env.update(more)
     return env
 
@@ -137,16 +139,19 @@ class Ended:
 
 
 def run(command, env, cwd, timeout_s=120):
-    """Runs to the end and returns an Ended; one that does not end is killed and fails the test."""
+    """Runs to the end and returns an Ended; one that does not end is killed, with what a shell started, and fails the test."""
     before = time.monotonic()
     child = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE)
+                             stderr=subprocess.PIPE, start_new_session=True)
     try:
         out, err = child.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        child.kill()
-        out, err = child.communicate()
+        os.killpg(child.pid, signal.SIGKILL)
+        err = child.communicate()[1].decode("utf-8", "backslashreplace")
         raise Failed(f"did not end within {timeout_s} s: {' '.join(command)}; {err[-500:]}")
+    except KeyboardInterrupt:  # the terminal sends it to the runner's session alone
+        os.killpg(child.pid, signal.SIGKILL)
+        raise
     return Ended(child.returncode, out.decode("utf-8", "backslashreplace"), err.decode("utf-8", "backslashreplace"),
                  time.monotonic() - before)
 

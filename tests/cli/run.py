@@ -21,12 +21,15 @@ the source tree {src}; commands find them as $TMP and $SRC. No OpenCL platform i
 import argparse
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SRC = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.dirname(HERE))
+import harness  # noqa: E402
+
+SLOWNESS = 30 if "TILESWEEP_UNDER_VALGRIND" in os.environ else 1  # as the set-up's timeout_multiplier
 
 
 class Block:
@@ -68,8 +71,7 @@ def parse(text):
     return parts
 
 
-def lines_of(raw, tmp):
-    text = raw.decode("utf-8", "backslashreplace")
+def lines_of(text, tmp):
     text = text.replace(tmp, "{tmp}").replace(SRC, "{src}")
     lines = text.split("\n")
     # A last line without newline is told apart.
@@ -124,11 +126,10 @@ def run_block(block, env, tmp, bless):
     """None when all is as expected, else why not."""
     command = "\n".join(block.command)
     try:
-        done = subprocess.run(["/bin/sh", "-c", command], cwd=tmp, env=env, capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=60)
-    except subprocess.TimeoutExpired:
-        return "did not end within 60 s"
-    out, talk = lines_of(done.stdout, tmp), lines_of(done.stderr, tmp)
+        ended = harness.run(["/bin/sh", "-c", command], env, tmp, 60 * SLOWNESS)
+    except harness.Failed as failed:
+        return str(failed)
+    out, talk = lines_of(ended.out, tmp), lines_of(ended.err, tmp)
     why = []
     if not matches(block.stdout, out):
         why.append(complaint("stdout", block.stdout, out))
@@ -138,10 +139,10 @@ def run_block(block, env, tmp, bless):
         why.append(complaint("stderr", block.stderr, talk))
         if bless:
             block.stderr = [("", line) for line in talk]
-    if block.status != done.returncode:
-        why.append(f"status: expected {block.status}, got {done.returncode}")
+    if block.status != ended.status:
+        why.append(f"status: expected {block.status}, got {ended.status}")
         if bless:
-            block.status = done.returncode
+            block.status = ended.status
     return "; ".join(why) or None
 
 

@@ -41,7 +41,7 @@ def expect_whole(sweep):
 
 def expect_kept(sweep, err):
     """What was measured is where the message says, but for the visit in flight; with a journal, --resume finishes."""
-    made = len(sweep.jobs("time"))
+    made = sweep.visits_made()
     told = re.findall(r"what was measured(?: so far| before the failure)?(?: is in|:) (\S+?)[;\n]", err + "\n")
     told += re.findall(r"^results: (\S+)$", err, re.M)
     expect(told or not made, f"{made} visits are lost: {err}")
@@ -51,7 +51,7 @@ def expect_kept(sweep, err):
     if sweep.part in told:
         sweep.resume("-q").expect_status(0)
         expect_whole(sweep)
-        expect(visits_in(sweep.file) >= len(sweep.jobs("time")) - 1, "measured twice")
+        expect(visits_in(sweep.file) >= sweep.visits_made() - 1, "measured twice")
     for path in told:
         if os.path.dirname(path) == sweep.folder:  # TMPDIR
             os.unlink(path)
@@ -130,7 +130,7 @@ def small_file_system(sweep):
     expect(os.strerror(errno.ENOSPC) in ended.err, ended.err)
     (path,) = re.findall(r"what was measured is in (\S+)", ended.err)
     expect(os.path.dirname(path) == sweep.folder, f"{path} is not in TMPDIR")
-    expect(visits_in(path) >= len(sweep.jobs("time")) - 1 > 0, f"{visits_in(path)} visits kept")
+    expect(visits_in(path) >= sweep.visits_made() - 1 > 0, f"{visits_in(path)} visits kept")
 
 
 def read_only_folder(sweep):
@@ -152,13 +152,13 @@ def file_size_limit(sweep):
 def removed_while_running(sweep, what):
     """The journal is made again, with all that it held; so are the folder and the results."""
     child = sweep.start("--visits", "3", "--samples", "2", "-s", "TY=8", worker=PACE)
-    wait_until(lambda: len(sweep.jobs("time")) >= 5, SLOW_S, "visits")
+    wait_until(lambda: sweep.visits_made() >= 5, SLOW_S, "visits")
     if what == "folder":
         shutil.rmtree(sweep.disk)
     else:
         os.unlink(sweep.part)
     wait_until(lambda: os.path.exists(sweep.part) and child.poll() is None, SLOW_S, "the journal again")
-    made = len(sweep.jobs("time"))
+    made = sweep.visits_made()
     child.kill()
     child.wait()
     expect(visits_in(sweep.part) >= made - 1, f"{visits_in(sweep.part)} of {made} visits in the new journal")
@@ -226,15 +226,20 @@ def broken_pipe(sweep):
     script = f"{shlex.join(sweep.command(*SMALL, '-o', '-', output=False))} | sleep 0"
     ended = harness.run(["bash", "-c", f"{script}; exit ${{PIPESTATUS[0]}}"], sweep.env, sweep.folder).expect_status(4)
     (path,) = re.findall(r"what was measured is in (\S+)", ended.err)
-    expect(visits_in(path) >= len(sweep.jobs("time")) // 2 > 0, f"{path} does not hold it")
+    expect(visits_in(path) >= sweep.visits_made() // 2 > 0, f"{path} does not hold it")
 
 
 # ---- stopped processes ----
 
 def stop_for(pid, seconds):
-    os.kill(pid, signal.SIGSTOP)
-    time.sleep(seconds)
-    os.kill(pid, signal.SIGCONT)
+    """False: it ended before the stop did; the parent ends a worker that it needs no more."""
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def timing_worker(sweep, visits):
@@ -250,14 +255,14 @@ def stopped_worker(sweep):
     """Its visit is flagged and made again: the samples, 20 times too long, are nowhere."""
     child = sweep.start(*SMALL, worker=("--delay-time", "80"))
     for visits in (2, 4):
-        stop_for(timing_worker(sweep, visits), 0.2)
+        expect(stop_for(timing_worker(sweep, visits), 0.2), "the worker ended in its visit")
     expect(child.wait(SLOW_S) == 0, f"exit status {child.returncode}")
     expect_whole(sweep)
     for row in sweep.rows():
         samples = [sample for visit in row["time"]["visits"] for sample in visit]
         expect(max(samples) < 2 * min(samples), f"{row_name(row)}: a stop is believed: {samples}")
         expect(row["time"]["disturbed"] == 0, f"{row_name(row)}: disturbed")
-    expect(len(sweep.jobs("time")) > visits_in(sweep.file), "no visit was made again")
+    expect(sweep.visits_made() > visits_in(sweep.file), "no visit was made again")
     with open(sweep.err_path, encoding="utf-8") as file:
         expect(file.read().count("was stopped") == 1, "not told once")
 
@@ -268,10 +273,7 @@ def stopped_all_the_time(sweep):
     while child.poll() is None:
         for pid in {entry["pid"] for entry in sweep.log()}:
             if harness.is_running(pid):
-                try:
-                    stop_for(pid, 0.005)
-                except ProcessLookupError:
-                    pass
+                stop_for(pid, 0.005)
         time.sleep(0.01)
     expect(child.returncode == 0, f"exit status {child.returncode}")
     rows = sweep.rows()
@@ -337,18 +339,21 @@ def pocl_stopped(sweep):
     command = real(sweep) + ["--visits", "6", "--samples", "20", "--precision", "100%"]
     with open(os.path.join(sweep.folder, "stderr"), "wb") as err:
         child = subprocess.Popen(command, env=sweep.env, cwd=sweep.folder, stdout=subprocess.DEVNULL, stderr=err)
-    begun = set()
+    stops = 0
     while child.poll() is None:
-        with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="ascii") as file:
-            workers = [int(pid) for pid in file.read().split()]
-        timing = os.path.exists(sweep.part) and '"visit"' in open(sweep.part, encoding="utf-8").read()
+        try:
+            with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="ascii") as file:
+                workers = [int(pid) for pid in file.read().split()]
+            with open(sweep.part, encoding="utf-8") as file:
+                timing = '"visit"' in file.read()
+        except OSError:  # not yet begun, or just over
+            timing = False
         # A fourth in one visit and its repetitions would be kept, and flagged.
-        for pid in workers if timing and len(begun) < 3 else []:
-            stop_for(pid, 0.4)
-            begun.add(time.monotonic())
+        for pid in workers if timing and stops < 3 else []:
+            stops += stop_for(pid, 0.4)
         time.sleep(0.15)
     expect(child.returncode == 0, f"exit status {child.returncode}")
-    expect(len(begun) >= 2, "it was over before it was stopped")
+    expect(stops >= 2, "it was over before it was stopped")
     with open(os.path.join(sweep.folder, "stderr"), encoding="utf-8") as file:
         expect("was stopped" in file.read(), "nothing told: no stop fell into a visit")
     samples = [sample for row in sweep.rows() for visit in row["time"]["visits"] for sample in visit]

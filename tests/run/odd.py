@@ -248,7 +248,7 @@ def starved_visits_are_made_again(sweep):
         samples = [sample for visit in row["time"]["visits"][:row["time"].get("fresh_from")] for sample in visit]
         expect(max(samples) < 2 * min(samples), f"{row['variant']}: a starved visit is believed: {samples}")
         expect(len(row["time"]["visits"]) >= 5, f"{row['variant']}: {len(row['time']['visits'])} visits")
-    made, kept = len(sweep.jobs("time")), sum(len(row["time"]["visits"]) for row in sweep.rows())
+    made, kept = sweep.visits_made(), sum(len(row["time"]["visits"]) for row in sweep.rows())
     expect(made > 1.3 * kept, f"{made} jobs for {kept} visits")
     sweep.forget()
     sweep.run(*words, worker=("--starved", "always")).expect_status(0)
@@ -264,7 +264,7 @@ def disturbed_visits_are_made_again(sweep):
     (run,) = load_results(sweep.file)["runs"]
     excursions = sum(look["excursion"] for look in run["sentinel"])
     expect(len(run["sentinel"]) > 8 and excursions > 0, f"{len(run['sentinel'])} looks, {excursions} excursions")
-    made = sum(1 for job in sweep.jobs("time"))
+    made = sweep.visits_made()
     kept = sum(len(row["time"]["visits"]) for row in run["rows"])
     expect(made > kept, f"{made} visits made, {kept} kept")
     for row in run["rows"]:

@@ -62,6 +62,10 @@ class Sweep:
     def jobs(self, verb, event="done"):
         return [entry for entry in self.log() if entry["do"] == verb and entry["event"] == event]
 
+    def visits_made(self):
+        """Jobs without samples are none: proofs of rows that an earlier process of a resumed run visited."""
+        return sum(job["samples"] > 0 for job in self.jobs("time"))
+
     def rows(self):
         runs = load_results(self.file)["runs"]
         expect(len(runs) == 1, f"{len(runs)} runs in {self.file}")

@@ -39,6 +39,11 @@ static void sleep_ms(long ms)
     nanosleep(&time, NULL);
 }
 
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static atomic_bool rest, end;
 
 /* As the threads of a driver: busy, then asleep. */
@@ -88,29 +93,37 @@ static void two_threads_on_one_processor_wait(void **state)
 static void who_sleeps_does_not_wait(void **state)
 {
     (void)state;
-    struct ts_runqueue mark = ts_runqueue_mark();
+    int64_t least_ns = INT64_MAX;
 
-    sleep_ms(50);
-    assert_in_range(ts_runqueue_since(&mark, 50 * MS), 0, 45 * MS);
-    ts_runqueue_free(&mark);
+    for (int i = 0; i < 20 && least_ns > 45 * MS; i++) { /* on a busy machine waking up may wait */
+        struct ts_runqueue mark = ts_runqueue_mark();
+        sleep_ms(50);
+        least_ns = at_most(least_ns, ts_runqueue_since(&mark, 50 * MS));
+        ts_runqueue_free(&mark);
+    }
+    assert_in_range(least_ns, 0, 45 * MS);
 }
 
-/* A thread that polls runs all the time: it does not wait, and nobody waits for it. */
+/* A thread that polls runs all the time: it does not wait, and nobody waits for it. On a busy
+ * machine it does wait, as long as the system counts: no more is told, but for a look that falls
+ * into a long wait. */
 static void who_polls_does_not_wait(void **state)
 {
     (void)state;
     pthread_t thread;
-    struct ts_runqueue mark;
     int64_t least_ns = INT64_MAX;
 
     rest = end = false;
     assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
-    for (int i = 0; i < 20; i++) { /* on a busy machine it does wait, now and then */
-        mark = ts_runqueue_mark();
+    for (int i = 0; i < 20; i++) {
+        struct ts_runqueue mark = ts_runqueue_mark(), now;
         sleep_ms(20);
-        int64_t wait_ns = ts_runqueue_since(&mark, 50 * MS);
-        least_ns = wait_ns < least_ns ? wait_ns : least_ns;
+        int64_t told_ns = ts_runqueue_since(&mark, 50 * MS);
+        now = ts_runqueue_mark();
+        int64_t counted_ns = ts_runqueue_between(&mark, &now, 50 * MS, ts_runqueue_processors());
+        least_ns = at_most(least_ns, told_ns > counted_ns ? told_ns - counted_ns : 0);
         ts_runqueue_free(&mark);
+        ts_runqueue_free(&now);
     }
     rest = end = true;
     pthread_join(thread, NULL);
