@@ -137,6 +137,55 @@ static void test_write_failures(void **state)
     assert_true(S_ISCHR(about.st_mode));
 }
 
+static void expect_refused(const char *path, int status, const char *text)
+{
+    char input[] = "kept/input", *const inputs[] = {input};
+    struct ts_err err = {0};
+    if (!text) {
+        assert_int_equal(ts_file_check_output(path, inputs, 1, &err), 0);
+        return;
+    }
+    assert_int_equal(ts_file_check_output(path, inputs, 1, &err), -1);
+    assert_string_equal(err.text, text);
+    assert_int_equal(err.exit_status, status);
+}
+
+static void test_check_output(void **state)
+{
+    (void)state;
+    put("kept/input", "in");
+    put("kept/other", "out");
+    assert_int_equal(symlink("input", "kept/link"), 0);
+    expect_refused("-", 0, NULL);
+    expect_refused("new", 0, NULL);
+    expect_refused("kept/new", 0, NULL);
+    expect_refused("kept/other", 0, NULL);
+    expect_refused("/dev/null", 0, NULL);
+    expect_refused("", TS_EXIT_USAGE, "-o: expected the name of a file, got \"\"");
+    expect_refused("kept/link", TS_EXIT_USAGE,
+                   "kept/link: is one of the files that are read; write to another one");
+    expect_refused("kept", TS_EXIT_SYSTEM, "kept: is a folder, expected a file");
+    expect_refused("none/new", TS_EXIT_SYSTEM,
+                   "none/new: cannot be written: there is no folder none");
+    expect_refused("kept/other/new", TS_EXIT_SYSTEM,
+                   "kept/other/new: cannot be written: there is no folder kept/other");
+    expect_refused("none/", TS_EXIT_SYSTEM, "none/: cannot be written: there is no folder none");
+    assert_int_equal(access("none", F_OK), -1);
+    expect_content("kept/input", "in");
+}
+
+/* root may write everywhere, but not where nobody may. */
+static void test_check_output_of_read_only_folder(void **state)
+{
+    (void)state;
+    struct ts_err err = {0};
+    if (access("/proc/self", W_OK) == 0 || access("/proc/self", F_OK) != 0)
+        skip();
+    assert_int_equal(ts_file_check_output("/proc/self/new", NULL, 0, &err), -1);
+    assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
+    assert_non_null(strstr(err.text, "/proc/self/new: cannot write: "));
+}
+
 /* A limit on file sizes stands for a full disk: the write stops half way. */
 static void test_short_write_keeps_the_old_file(void **state)
 {
@@ -348,6 +397,8 @@ int main(void)
         cmocka_unit_test(test_write_replaces),
         cmocka_unit_test(test_write_through_a_link),
         cmocka_unit_test(test_write_failures),
+        cmocka_unit_test(test_check_output),
+        cmocka_unit_test(test_check_output_of_read_only_folder),
         cmocka_unit_test(test_short_write_keeps_the_old_file),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_folders),
