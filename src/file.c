@@ -1,5 +1,5 @@
 /* file.c: see file.h. */
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* realpath, mkdtemp */
 #include "file.h"
 
 #include "signals.h"
@@ -145,6 +145,11 @@ out:
     free(folder);
     free(temporary);
     return result;
+}
+
+int ts_file_replace(const char *path, const char *bytes, size_t length, struct ts_err *err)
+{
+    return replace_file(path, 0, bytes, length, err);
 }
 
 /* A device or a pipe (/dev/null, /dev/full) is written into: a rename would put a file in its
@@ -294,6 +299,25 @@ int ts_file_make_parents(const char *path, struct ts_err *err)
     int result = ts_dir_make(folder, err);
     free(folder);
     return result;
+}
+
+char *ts_dir_temporary(const char *name, struct ts_err *err)
+{
+    const char *chosen = getenv("TMPDIR");
+    const char *const bases[] = {chosen && *chosen ? chosen : "/tmp", "/tmp"};
+    char *absolute = NULL;
+    int why = 0;
+    for (size_t i = 0; i < TS_COUNT(bases) && !absolute; i++) {
+        char *folder = ts_printf("%s/%s-XXXXXX", bases[i], name);
+        absolute = mkdtemp(folder) ? realpath(folder, NULL) : NULL;
+        if (!absolute && !why)
+            why = errno;
+        free(folder);
+    }
+    if (!absolute)
+        ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot make a folder for temporary files: %s",
+                   bases[0], strerror(why));
+    return absolute;
 }
 
 bool ts_file_exists(const char *path)

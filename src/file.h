@@ -15,7 +15,12 @@ char *ts_file_read(const char *path, size_t *length, struct ts_err *err);
  * failure. */
 int ts_file_write(const char *path, const char *bytes, size_t length, struct ts_err *err);
 
-/* The same, but "-" is standard output, flushed: exit status 4 when it cannot be written. */
+/* The same, but it stays within its folder, which is there: a symbolic link, or whatever else has
+ * the name and is no folder, is replaced. */
+int ts_file_replace(const char *path, const char *bytes, size_t length, struct ts_err *err);
+
+/* As ts_file_write, but "-" is standard output, flushed: exit status 4 when it cannot be written.
+ */
 int ts_file_put(const char *path, const char *bytes, size_t length, struct ts_err *err);
 
 /* Can this output of a user's be written, by ts_file_put? Every command asks it of its -o FILE
@@ -31,6 +36,11 @@ int ts_file_write_fd(int fd, const char *bytes, size_t length);
 /* mkdir -p; exit status 4. ts_file_make_parents makes only the folders above path. */
 int ts_dir_make(const char *path, struct ts_err *err);
 int ts_file_make_parents(const char *path, struct ts_err *err);
+
+/* A new folder for temporary files, its absolute path: in $TMPDIR where that can be, else in /tmp;
+ * its name begins as given. The caller empties it, removes it by rmdir and free()s its name. NULL
+ * with exit status 4. */
+char *ts_dir_temporary(const char *name, struct ts_err *err);
 
 bool ts_file_exists(const char *path);
 /* The folder part of path without the last slash ("." when there is none); free() it. */

@@ -137,6 +137,52 @@ static void test_write_failures(void **state)
     assert_true(S_ISCHR(about.st_mode));
 }
 
+/* Behind a link lies what is not ours. */
+static void test_replace_a_link(void **state)
+{
+    (void)state;
+    struct ts_err err = {0};
+    struct stat about;
+    put("behind", "kept");
+    assert_int_equal(symlink("behind", "in-front"), 0);
+    assert_int_equal(ts_file_replace("in-front", "two", 3, &err), 0);
+    expect_content("behind", "kept");
+    expect_content("in-front", "two");
+    assert_int_equal(lstat("in-front", &about), 0);
+    assert_true(S_ISREG(about.st_mode));
+    assert_int_equal(ts_file_replace("none/file", "x", 1, &err), -1);
+    assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
+}
+
+static void test_temporary_folder(void **state)
+{
+    (void)state;
+    struct ts_err err = {0};
+    const char *was = getenv("TMPDIR");
+    char *kept = was ? ts_strdup(was) : NULL;
+    setenv("TMPDIR", ".", 1);
+    char *here = ts_dir_temporary("made", &err), *other = ts_dir_temporary("made", &err);
+    assert_non_null(here);
+    assert_string_not_equal(here, other);
+    assert_int_equal(here[0], '/');
+    assert_non_null(strstr(here, "tilesweep-file-")); /* the working folder of this test */
+    setenv("TMPDIR", "/nonexistent", 1);
+    char *fallback = ts_dir_temporary("made", &err);
+    assert_int_equal(strncmp(fallback, "/tmp/made-", 10), 0);
+    char *none = ts_dir_temporary("no/such", &err);
+    assert_null(none);
+    assert_string_equal(
+        err.text,
+        "/nonexistent: cannot make a folder for temporary files: No such file or directory");
+    assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
+    assert_int_equal(rmdir(here) | rmdir(other) | rmdir(fallback), 0);
+    kept ? setenv("TMPDIR", kept, 1) : unsetenv("TMPDIR");
+    free(here);
+    free(other);
+    free(fallback);
+    free(kept);
+}
+
 static void expect_refused(const char *path, int status, const char *text)
 {
     char input[] = "kept/input", *const inputs[] = {input};
@@ -397,6 +443,8 @@ int main(void)
         cmocka_unit_test(test_write_replaces),
         cmocka_unit_test(test_write_through_a_link),
         cmocka_unit_test(test_write_failures),
+        cmocka_unit_test(test_replace_a_link),
+        cmocka_unit_test(test_temporary_folder),
         cmocka_unit_test(test_check_output),
         cmocka_unit_test(test_check_output_of_read_only_folder),
         cmocka_unit_test(test_short_write_keeps_the_old_file),
