@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,6 +130,9 @@ static void who_polls_does_not_wait(void **state)
     }
     rest = end = true;
     pthread_join(thread, NULL);
+    double load = 0;
+    if (least_ns > 10 * MS && getloadavg(&load, 1) == 1 && load > ts_runqueue_processors())
+        skip(); /* more want to run than can: it did wait every time */
     assert_in_range(least_ns, 0, 10 * MS);
 }
 
