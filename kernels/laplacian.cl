@@ -21,7 +21,9 @@
  *
  * Variant async: the work-group copies each line of the tile by async_work_group_copy.
  * Variant shuffle: without local memory; neighbours hand each other the cells at their sides within
- * a sub-group (cl_khr_subgroup_shuffle). */
+ * a sub-group (cl_khr_subgroup_shuffle). The spec's requested_bytes of it hold where a sub-group
+ * spans the TX work-items of a row; where it is smaller, its ends load their sides from global
+ * memory as well, and they are a lower bound. */
 
 #include "cells.clh"
 #include "line.clh"

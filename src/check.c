@@ -1,5 +1,5 @@
 /* check.c: what is checked, and what is said of it; check_watch.c does the watching. */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,19 +67,6 @@ static int need_oclgrind(struct ts_err *err)
     return ts_err_set(err, TS_EXIT_SYSTEM,
                       "oclgrind is needed to check kernels and was not found; on Debian it is in "
                       "the package oclgrind");
-}
-
-static int make_folder(struct work *w, struct ts_err *err)
-{
-    const char *base = getenv("TMPDIR");
-
-    w->folder = ts_printf("%s/tilesweep-check-XXXXXX", base && base[0] ? base : "/tmp");
-    if (mkdtemp(w->folder))
-        return 0;
-    ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot make a folder for Oclgrind's logs", w->folder);
-    free(w->folder);
-    w->folder = NULL;
-    return -1;
 }
 
 /* The device facts that `where` asks for are Oclgrind's. */
@@ -250,7 +237,21 @@ static int write_output(const struct ts_checking *c, struct ts_err *err)
     return result;
 }
 
-/* Specs, Oclgrind, its device, the plan: all that can be refused before anything runs. */
+/* A slip of the fingers costs neither an hour of checking nor a spec. */
+static int check_output(const struct ts_check_options *o, struct ts_err *err)
+{
+    const char *output = o->output ? o->output : "-";
+    char *rows = ts_strdup(o->rows_file ? o->rows_file : "");
+    int result = ts_file_check_output(output, o->specs, o->spec_count, err);
+
+    if (result == 0)
+        result = ts_file_check_output(output, &rows, 1, err);
+    free(rows);
+    return result;
+}
+
+/* Specs, the output, Oclgrind, its device, the plan: all that can be refused before anything runs.
+ */
 static int prepare(struct work *w, struct ts_row_filter **filter, struct ts_err *err)
 {
     struct ts_checking *c = w->c;
@@ -263,9 +264,13 @@ static int prepare(struct work *w, struct ts_row_filter **filter, struct ts_err 
     }
     if (ts_choose_specs(o->specs, o->spec_count, *filter, o->rows_file, &c->specs, &c->spec_count,
                         err) < 0 ||
-        ts_choose_check(&o->selection, c->specs, c->spec_count, err) < 0)
+        ts_choose_check(&o->selection, c->specs, c->spec_count, err) < 0 ||
+        check_output(o, err) < 0)
         return -1;
-    if (need_oclgrind(err) < 0 || make_folder(w, err) < 0 || find_device(w, err) < 0)
+    if (need_oclgrind(err) < 0)
+        return -1;
+    w->folder = ts_dir_temporary("tilesweep-check", err);
+    if (!w->folder || find_device(w, err) < 0)
         return -1;
     return plan(w, *filter, err);
 }

@@ -273,7 +273,7 @@ static int write_rows(const struct work *w, const struct ts_export_row *rows, si
     struct ts_text text = {0};
     for (size_t i = 1; i < count && !chosen.several_devices; i++)
         chosen.several_devices = strcmp(rows[i].run->device.name, rows[0].run->device.name) != 0;
-    int result = ts_file_spare(path, w->o->files, w->o->file_count, err);
+    int result = ts_file_check_output(path, w->o->files, w->o->file_count, err);
     if (result == 0)
         result = w->o->format->write(&chosen, &text, err);
     if (result == 0)

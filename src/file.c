@@ -1,5 +1,5 @@
 /* file.c: see file.h. */
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* realpath, mkdtemp */
 #include "file.h"
 
 #include "signals.h"
@@ -147,6 +147,11 @@ out:
     return result;
 }
 
+int ts_file_replace(const char *path, const char *bytes, size_t length, struct ts_err *err)
+{
+    return replace_file(path, 0, bytes, length, err);
+}
+
 /* A device or a pipe (/dev/null, /dev/full) is written into: a rename would put a file in its
  * place. */
 static int write_special(const char *path, const char *bytes, size_t length, struct ts_err *err)
@@ -194,15 +199,62 @@ int ts_file_put(const char *path, const char *bytes, size_t length, struct ts_er
     return 0;
 }
 
-int ts_file_spare(const char *path, char *const *inputs, size_t count, struct ts_err *err)
+/* ---- before writing ---- */
+
+/* main.c holds a closed descriptor by one that cannot be written. */
+static int check_stdout(struct ts_err *err)
 {
-    struct stat out, in;
-    for (size_t i = 0; i < count && stat(path, &out) == 0; i++)
-        if (S_ISREG(out.st_mode) && stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino)
-            return ts_err_set(err, TS_EXIT_USAGE,
-                              "%s: is one of the files that are read; write to another one", path);
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+        return ts_err_set(err, TS_EXIT_SYSTEM, "standard output: cannot write: it is closed");
     return 0;
+}
+
+static bool is_one_of(const struct stat *file, char *const *inputs, size_t count)
+{
+    struct stat input;
+    for (size_t i = 0; i < count; i++)
+        if (stat(inputs[i], &input) == 0 && input.st_dev == file->st_dev &&
+            input.st_ino == file->st_ino)
+            return true;
+    return false;
+}
+
+/* Where the file that is renamed over path will be made. */
+static int check_folder(const char *path, bool exists, struct ts_err *err)
+{
+    struct stat about;
+    char *target = exists ? realpath(path, NULL) : NULL; /* the link stays */
+    char *folder = ts_path_dir(target ? target : path);
+    int result = 0;
+    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode))
+        result = ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot be written: there is no folder %s",
+                            path, folder);
+    else if (access(folder, W_OK | X_OK) != 0)
+        result = cannot_write(path, err);
+    free(folder);
+    free(target);
+    return result;
+}
+
+int ts_file_check_output(const char *path, char *const *inputs, size_t count, struct ts_err *err)
+{
+    struct stat about;
+    if (path[0] == '\0')
+        return ts_err_set(err, TS_EXIT_USAGE, "-o: expected the name of a file, got \"\"");
+    if (strcmp(path, "-") == 0)
+        return check_stdout(err);
+    bool exists = stat(path, &about) == 0;
+    if (!exists && errno != ENOENT && errno != ENOTDIR)
+        return cannot_write(path, err);
+    if (exists && S_ISDIR(about.st_mode))
+        return ts_err_set(err, TS_EXIT_SYSTEM, "%s: is a folder, expected a file", path);
+    if (exists && !S_ISREG(about.st_mode))
+        return access(path, W_OK) == 0 ? 0 : cannot_write(path, err);
+    if (exists && is_one_of(&about, inputs, count))
+        return ts_err_set(err, TS_EXIT_USAGE,
+                          "%s: is one of the files that are read; write to another one", path);
+    return check_folder(path, exists, err);
 }
 
 /* ---- folders and paths ---- */
@@ -247,6 +299,25 @@ int ts_file_make_parents(const char *path, struct ts_err *err)
     int result = ts_dir_make(folder, err);
     free(folder);
     return result;
+}
+
+char *ts_dir_temporary(const char *name, struct ts_err *err)
+{
+    const char *chosen = getenv("TMPDIR");
+    const char *const bases[] = {chosen && *chosen ? chosen : "/tmp", "/tmp"};
+    char *absolute = NULL;
+    int why = 0;
+    for (size_t i = 0; i < TS_COUNT(bases) && !absolute; i++) {
+        char *folder = ts_printf("%s/%s-XXXXXX", bases[i], name);
+        absolute = mkdtemp(folder) ? realpath(folder, NULL) : NULL;
+        if (!absolute && !why)
+            why = errno;
+        free(folder);
+    }
+    if (!absolute)
+        ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot make a folder for temporary files: %s",
+                   bases[0], strerror(why));
+    return absolute;
 }
 
 bool ts_file_exists(const char *path)

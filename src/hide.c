@@ -3,11 +3,16 @@
 #include "hide.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "digest.h"
+#include "file.h"
+
+extern char **environ;
 
 #define DIGITS 8 /* of a digest */
 #define PATH_MARK "<path-"
@@ -46,15 +51,51 @@ static bool begins_path(const char *text, size_t at)
            (letters == 1 || strchr(" \t\n\"'=,-", text[letters - 2]));
 }
 
-/* Length of the path: to its closing quote, else to what ends a word. Of the user's own folder
- * blanks are known to belong to it. */
+/* Length of the longest of the folders, parted by any of `between`, that text begins with. */
+static size_t longest_of(const char *text, const char *folders, const char *between)
+{
+    size_t longest = 0, length;
+
+    for (const char *folder = folders; *folder; folder += length + (folder[length] != '\0')) {
+        size_t known = length = strcspn(folder, between);
+        while (known > 0 && folder[known - 1] == '/')
+            known--;
+        if (folder[0] == '/' && known > longest && strncmp(text, folder, known) == 0)
+            longest = known;
+    }
+    return longest;
+}
+
+/* The same of the folders that this process knows; blanks in them belong to the path. */
+static size_t known_length(const char *text)
+{
+    char working[PATH_MAX] = "";
+    struct ts_err ignored = {0};
+    char *program = ts_program_path(), *data = ts_data_dir(&ignored);
+    char *const single[] = {getcwd(working, sizeof(working)), ts_path_dir(program), data};
+    size_t longest = 0, length;
+
+    for (size_t i = 0; i < TS_COUNT(single); i++)
+        if (single[i] && (length = longest_of(text, single[i], "")) > longest)
+            longest = length;
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *equals = strchr(*entry, '=');
+        if (equals && (length = longest_of(text, equals + 1, ":")) > longest)
+            longest = length;
+    }
+    free(single[1]);
+    free(data);
+    free(program);
+    return longest;
+}
+
+/* Length of the path: to its closing quote, else to what ends a word. */
 static size_t path_length(const char *text, size_t at)
 {
-    const char *start = text + at, *home = getenv("HOME");
+    const char *start = text + at;
     char quote = at > 0 && strchr("\"'", text[at - 1]) ? text[at - 1] : '\0';
     const char *closing = quote ? strchr(start, quote) : NULL;
-    size_t length =
-        home && home[0] == '/' && strncmp(start, home, strlen(home)) == 0 ? strlen(home) : 0;
+    size_t more = strspn(start, "/") - 1, length = more + known_length(start + more);
 
     if (closing && !memchr(start, '\n', (size_t)(closing - start)))
         return (size_t)(closing - start);

@@ -107,7 +107,7 @@ static double median_ns(const int64_t *ns, size_t count)
     return median;
 }
 
-static void warn(struct ts_clock *clock, char *sentence)
+void ts_clock_warn(struct ts_clock *clock, char *sentence)
 {
     if (clock->warning_count < TS_COUNT(clock->warnings))
         clock->warnings[clock->warning_count++] = sentence;
@@ -250,19 +250,21 @@ void ts_clock_audit(struct ts_clock *clock, const struct ts_clock_samples *sampl
     char *why = refuse_events(&counts, samples, &ratios);
     clock->event = why == NULL;
     if (why) {
-        warn(clock, ts_printf("%s; the host clock is used instead", why));
+        ts_clock_warn(clock, ts_printf("%s; the host clock is used instead", why));
         free(why);
         clock->tick_ns = find_tick(samples, true);
     } else if (counts.disorder > 0) {
-        warn(clock,
-             ts_printf("event stamps are out of order (QUEUED <= SUBMIT <= START) for %zu of %zu "
-                       "launches; START and END are used",
-                       counts.disorder, counts.all));
+        ts_clock_warn(
+            clock,
+            ts_printf("event stamps are out of order (QUEUED <= SUBMIT <= START) for %zu of %zu "
+                      "launches; START and END are used",
+                      counts.disorder, counts.all));
     }
     if (clock->tick_ns >= COARSE_TICK_NS)
-        warn(clock,
-             ts_printf("%s times come in steps of %lld ns; short launches are timed in batches",
-                       clock->event ? "event" : "host", (long long)clock->tick_ns));
+        ts_clock_warn(
+            clock,
+            ts_printf("%s times come in steps of %lld ns; short launches are timed in batches",
+                      clock->event ? "event" : "host", (long long)clock->tick_ns));
     clock->floor_ns = find_floor(samples, !clock->event);
 }
 
@@ -307,7 +309,7 @@ void ts_clock_from_json(struct ts_clock *clock, const cJSON *object)
     cJSON_ArrayForEach(warning, ts_json_get(object, "warnings"))
     {
         if (cJSON_IsString(warning))
-            warn(clock, ts_strdup(warning->valuestring));
+            ts_clock_warn(clock, ts_strdup(warning->valuestring));
     }
 }
 

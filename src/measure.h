@@ -40,6 +40,8 @@ struct ts_clock {
  * off the host's for the busy kernel: shorter than half in every launch, or longer by a tenth (and
  * a tick) in most. One warning says why. */
 void ts_clock_audit(struct ts_clock *clock, const struct ts_clock_samples *samples);
+/* One more warning, as far as there is room; takes the sentence. */
+void ts_clock_warn(struct ts_clock *clock, char *sentence);
 void ts_clock_free(struct ts_clock *clock);
 cJSON *ts_clock_to_json(const struct ts_clock *clock);
 void ts_clock_from_json(struct ts_clock *clock, const cJSON *object);

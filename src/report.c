@@ -2,37 +2,10 @@
 #include "report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "file.h"
 #include "report_parts.h"
-
-static int write_text(const char *dir, const char *name, const struct ts_text *text,
-                      struct ts_err *err)
-{
-    char *path = ts_path_join(dir, name);
-    int result = ts_file_write(path, text->text ? text->text : "", text->length, err);
-    free(path);
-    return result;
-}
-
-/* The data and labels file of each figure that will be drawn, in dir/data/. */
-static int write_data(const struct ts_report_figures *figures, const char *dir, struct ts_err *err)
-{
-    int result = 0;
-    for (size_t i = 0; i < figures->count && result == 0; i++) {
-        const struct ts_report_figure *figure = &figures->items[i];
-        if (figure->why_not)
-            continue;
-        char *data = ts_printf("data/%s.tsv", figure->name);
-        char *labels = ts_printf("data/%s.labels.tsv", figure->name);
-        result = write_text(dir, data, &figure->data, err);
-        if (result == 0)
-            result = write_text(dir, labels, &figure->labels, err);
-        free(data);
-        free(labels);
-    }
-    return result;
-}
 
 static void plan(struct ts_report_figures *figures, const struct ts_report_run *run)
 {
@@ -45,11 +18,11 @@ static int write_page(const struct ts_report_run *runs, size_t count,
                       const struct ts_report_figures *figures, const struct ts_gnuplot *gnuplot,
                       const char *dir, struct ts_err *err)
 {
-    struct ts_text page = {.text = ts_report_page(runs, count, figures, gnuplot)};
-    while (page.text[page.length])
-        page.length++;
-    int result = write_text(dir, "index.html", &page, err);
-    free(page.text);
+    char *page = ts_report_page(runs, count, figures, gnuplot);
+    char *path = ts_path_join(dir, "index.html");
+    int result = ts_file_write(path, page, strlen(page), err);
+    free(path);
+    free(page);
     return result;
 }
 
@@ -68,12 +41,13 @@ int ts_report_write(const struct ts_results *results, const char *dir, struct ts
         runs[i].groups = ts_report_groups(runs[i].run, &runs[i].count);
         plan(&figures, &runs[i]);
     }
-    if (write_data(&figures, figure_dir, err) < 0 ||
-        ts_gnuplot_draw(&gnuplot, &figures, figure_dir, err) < 0)
+    if (ts_report_write_figures(&figures, TS_REPORT_DATA, figure_dir, err) < 0 ||
+        ts_gnuplot_draw(&gnuplot, &figures, figure_dir, err) < 0 ||
+        ts_report_write_figures(&figures, TS_REPORT_PICTURES, figure_dir, err) < 0)
         goto out;
     result = write_page(runs, results->run_count, &figures, &gnuplot, dir, err);
     if (result == 0)
-        result = ts_report_keep_account(&figures, figure_dir, err);
+        result = ts_report_clear_figures(&figures, figure_dir, err);
 out:
     for (size_t i = 0; i < results->run_count; i++)
         ts_report_groups_free(runs[i].groups, runs[i].count);

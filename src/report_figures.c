@@ -50,6 +50,8 @@ void ts_report_figures_free(struct ts_report_figures *figures)
         free(figure->why_not);
         ts_text_free(&figure->data);
         ts_text_free(&figure->labels);
+        ts_text_free(&figure->png);
+        ts_text_free(&figure->svg);
     }
     free(figures->items);
     *figures = (struct ts_report_figures){0};

@@ -366,14 +366,14 @@ static void add_figure(struct ts_text *out, const struct ts_report_figure *figur
     /* Names are slugs: they need no escaping in an address. */
     const char *name = figure->name;
     ts_text_printf(out, "<figure id=\"%s\">\n<img src=\"figures/%s.%s\" alt=\"", name, name,
-                   figure->has_svg ? "svg" : "png");
+                   figure->svg.text ? "svg" : "png");
     ts_text_add_markup(out, figure->alt);
     ts_text_puts(out, "\">\n<figcaption>");
     ts_text_add_markup(out, figure->caption);
     ts_text_puts(out, "<br>");
-    if (figure->has_png)
+    if (figure->png.text)
         ts_text_printf(out, "<a href=\"figures/%s.png\">PNG</a> ", name);
-    if (figure->has_svg)
+    if (figure->svg.text)
         ts_text_printf(out, "<a href=\"figures/%s.svg\">SVG</a> ", name);
     ts_text_printf(out,
                    "<a href=\"figures/data/%s.tsv\">data</a> "

@@ -9,7 +9,7 @@
  *   report_text.c     text for gnuplot's files
  *   report_plot.c     gnuplot: running it, checking what it drew
  *   report_page.c     index.html
- *   report_written.c  what an earlier report left in the folder
+ *   report_written.c  the files of the figures, and what earlier reports left
  *
  * Rows are borrowed from the results throughout; all else is owned by the struct that holds it. */
 #ifndef TS_REPORT_PARTS_H
@@ -96,7 +96,7 @@ struct ts_report_figure {
     char *alt;
     char *why_not; /* a sentence; NULL when there is a picture */
     struct ts_text data, labels;
-    bool has_png, has_svg; /* drawn */
+    struct ts_text png, svg; /* the pictures; no text: not drawn */
 };
 
 struct ts_report_figures {
@@ -166,8 +166,9 @@ void ts_report_interval_fields(struct ts_text *out, const struct ts_interval *in
 /* ---- gnuplot itself ---- */
 
 struct ts_gnuplot {
-    char *version;    /* "5.4 patchlevel 4" */
-    char *script_dir; /* absolute */
+    char *version;     /* "5.4 patchlevel 4" */
+    char *script_dir;  /* absolute */
+    char *drawing_dir; /* absolute, of temporary files */
     bool has_png, has_svg;
 };
 
@@ -175,9 +176,9 @@ struct ts_gnuplot {
  * missing. */
 int ts_gnuplot_open(struct ts_gnuplot *gnuplot, struct ts_err *err);
 void ts_gnuplot_close(struct ts_gnuplot *gnuplot);
-/* Draws every figure without why_not into dir (figures/), reading dir/data/NAME.tsv and
- * NAME.labels.tsv; several processes side by side. Each picture is checked, then renamed to its
- * name; after a failure (exit status 4, with what gnuplot said) no partial picture is left. */
+/* Draws the png and svg of every figure without why_not from dir/data/NAME.tsv and NAME.labels.tsv
+ * (dir: figures/), several processes side by side, and checks each. It writes nothing into dir.
+ * Exit status 4 with what gnuplot said. */
 int ts_gnuplot_draw(const struct ts_gnuplot *gnuplot, struct ts_report_figures *figures,
                     const char *dir, struct ts_err *err);
 
@@ -195,9 +196,16 @@ char *ts_report_page(const struct ts_report_run *runs, size_t count,
 
 /* ---- the folder ---- */
 
-/* After all is written: removes what an earlier report wrote into figures/ (dir) and this one does
- * not show, and notes what this one wrote, for the next. Nothing else is touched. */
-int ts_report_keep_account(const struct ts_report_figures *figures, const char *dir,
-                           struct ts_err *err);
+/* What a figure is written as. */
+enum ts_report_part { TS_REPORT_DATA, TS_REPORT_PICTURES };
+
+/* Writes this part of all figures into figures/ (dir), each file on the list there before it is
+ * written: a report that ends half way leaves nothing that the next does not know. */
+int ts_report_write_figures(const struct ts_report_figures *figures, enum ts_report_part part,
+                            const char *dir, struct ts_err *err);
+/* After all is written: removes what earlier reports wrote into dir and this one does not show;
+ * then the list is of this one alone. Nothing else is touched. */
+int ts_report_clear_figures(const struct ts_report_figures *figures, const char *dir,
+                            struct ts_err *err);
 
 #endif

@@ -163,6 +163,8 @@ int ts_gnuplot_open(struct ts_gnuplot *gnuplot, struct ts_err *err)
         ts_err_set(err, TS_EXIT_SYSTEM,
                    "this gnuplot (%s) can draw neither PNG nor SVG; on Debian install gnuplot-nox",
                    gnuplot->version);
+    else
+        gnuplot->drawing_dir = ts_dir_temporary("tilesweep-report", err);
     free(talk);
     return err->exit_status ? -1 : 0;
 }
@@ -173,6 +175,9 @@ void ts_gnuplot_close(struct ts_gnuplot *gnuplot)
         return;
     free(gnuplot->version);
     free(gnuplot->script_dir);
+    if (gnuplot->drawing_dir)
+        (void)rmdir(gnuplot->drawing_dir);
+    free(gnuplot->drawing_dir);
     *gnuplot = (struct ts_gnuplot){0};
 }
 
@@ -231,16 +236,18 @@ static const char *png_fault(const char *text, size_t length)
     return NULL;
 }
 
-/* Formats: a new one is a row here and a terminal in scripts/plot/terminal.gnuplot. */
+/* Formats: a new one is a row here, one of the files in report_written.c, and a terminal in
+ * scripts/plot/terminal.gnuplot. */
 static const struct format {
     const char *ending;
     const char *(*fault)(const char *bytes, size_t length);
-    size_t can, has; /* offsets of the bool in struct ts_gnuplot and in struct ts_report_figure */
+    size_t can, picture; /* offsets of the bool in struct ts_gnuplot and of the text in struct
+                          * ts_report_figure */
 } format_table[] = {
     {"png", png_fault, offsetof(struct ts_gnuplot, has_png),
-     offsetof(struct ts_report_figure, has_png)},
+     offsetof(struct ts_report_figure, png)},
     {"svg", svg_fault, offsetof(struct ts_gnuplot, has_svg),
-     offsetof(struct ts_report_figure, has_svg)},
+     offsetof(struct ts_report_figure, svg)},
 };
 
 static bool can_draw(const struct ts_gnuplot *gnuplot, const struct format *format)
@@ -248,67 +255,47 @@ static bool can_draw(const struct ts_gnuplot *gnuplot, const struct format *form
     return *(const bool *)((const char *)gnuplot + format->can);
 }
 
-/* "NAME.new.png": gnuplot draws there, and only what was checked gets the name "NAME.png". */
-static char *new_name(const struct ts_report_figure *figure, const struct format *format)
+/* Where gnuplot draws: what is not whole is not seen in the folder of the report. */
+static char *drawing_path(const struct ts_gnuplot *gnuplot, const struct ts_report_figure *figure,
+                          const struct format *format)
 {
-    return ts_printf("%s.new.%s", figure->name, format->ending);
+    return ts_printf("%s/%s.%s", gnuplot->drawing_dir, figure->name, format->ending);
 }
 
-static void remove_new(const struct ts_report_figure *figure, const char *dir)
+static void remove_drawings(const struct ts_gnuplot *gnuplot, const struct ts_report_figure *figure)
 {
     for (size_t i = 0; i < TS_COUNT(format_table); i++) {
-        char *name = new_name(figure, &format_table[i]);
-        char *path = ts_path_join(dir, name);
+        char *path = drawing_path(gnuplot, figure, &format_table[i]);
         (void)unlink(path);
         free(path);
-        free(name);
     }
 }
 
-static int check_picture(const struct ts_report_figure *figure, const struct format *format,
-                         const char *dir, struct ts_err *err)
+/* dir: where the picture will be. */
+static int take_picture(const struct ts_gnuplot *gnuplot, struct ts_report_figure *figure,
+                        const struct format *format, const char *dir, struct ts_err *err)
 {
-    char *name = new_name(figure, format), *path = ts_path_join(dir, name);
+    struct ts_text *picture = (struct ts_text *)((char *)figure + format->picture);
+    char *path = drawing_path(gnuplot, figure, format);
     size_t length = 0;
     struct ts_err unread = {0};
     char *bytes = ts_file_read(path, &length, &unread);
     const char *fault = bytes ? format->fault(bytes, length) : "was not written";
     if (fault)
         ts_err_set(err, TS_EXIT_SYSTEM, "%s/%s.%s %s", dir, figure->name, format->ending, fault);
+    else
+        ts_text_add(picture, bytes, length);
     free(bytes);
     free(path);
-    free(name);
     return fault ? -1 : 0;
 }
 
-static int name_picture(struct ts_report_figure *figure, const struct format *format,
-                        const char *dir, struct ts_err *err)
-{
-    char *name = new_name(figure, format), *path = ts_path_join(dir, name);
-    char *final_path = ts_printf("%s/%s.%s", dir, figure->name, format->ending);
-    int result = 0;
-    if (rename(path, final_path) == 0)
-        *(bool *)((char *)figure + format->has) = true;
-    else
-        result = ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot be written: %s", final_path,
-                            strerror(errno));
-    free(final_path);
-    free(path);
-    free(name);
-    return result;
-}
-
-/* All pictures of a figure are right before any gets its name. */
-static int accept_pictures(const struct ts_gnuplot *gnuplot, struct ts_report_figure *figure,
-                           const char *dir, struct ts_err *err)
+static int take_pictures(const struct ts_gnuplot *gnuplot, struct ts_report_figure *figure,
+                         const char *dir, struct ts_err *err)
 {
     for (size_t i = 0; i < TS_COUNT(format_table); i++)
         if (can_draw(gnuplot, &format_table[i]) &&
-            check_picture(figure, &format_table[i], dir, err) < 0)
-            return -1;
-    for (size_t i = 0; i < TS_COUNT(format_table); i++)
-        if (can_draw(gnuplot, &format_table[i]) &&
-            name_picture(figure, &format_table[i], dir, err) < 0)
+            take_picture(gnuplot, figure, &format_table[i], dir, err) < 0)
             return -1;
     return 0;
 }
@@ -329,7 +316,7 @@ static int start_figure(const struct ts_gnuplot *gnuplot, struct process *proces
     argv[count++] = ts_printf("data/%s.labels.tsv", figure->name);
     for (size_t i = 0; i < TS_COUNT(format_table); i++)
         if (can_draw(gnuplot, &format_table[i]))
-            argv[count++] = new_name(figure, &format_table[i]);
+            argv[count++] = drawing_path(gnuplot, figure, &format_table[i]);
     int result = start(process, argv, dir, err);
     process->figure = figure;
     for (size_t i = 0; i < count; i++)
@@ -361,9 +348,8 @@ static int finish_figure(const struct ts_gnuplot *gnuplot, struct process *proce
         result = ts_err_set(err, TS_EXIT_SYSTEM, "gnuplot left something out of %s/%s:\n%.2000s",
                             dir, figure->name, talk);
     if (result == 0)
-        result = accept_pictures(gnuplot, figure, dir, err);
-    if (result != 0)
-        remove_new(figure, dir);
+        result = take_pictures(gnuplot, figure, dir, err);
+    remove_drawings(gnuplot, figure);
     free(talk);
     return result;
 }

@@ -1,9 +1,11 @@
-/* report_written.c: which files of figures/ a report wrote, so that the next one into the same
- * folder can take away those that it does not show.
+/* report_written.c: the files of figures/, and which of them reports wrote, so that the next one
+ * into the same folder can take away those that it does not show.
  *
- * figures/written.tsv has a line for each file: digest of its content, tab, name. A file is removed
- * only when it is named there, is a plain file and holds exactly what the report wrote: what a user
- * put there, or changed, stays. */
+ * figures/written.tsv has a line for each file: digest of its content, tab, name. It stands there
+ * before the file does, and beside those of earlier reports until these are cleared away: whenever
+ * a report ends, the list knows all that it wrote. A file is removed only when it is named there,
+ * is a plain file and holds exactly what the report wrote: what a user put there, or changed,
+ * stays. */
 #define _XOPEN_SOURCE 700 /* lstat */
 #include <stdlib.h>
 #include <string.h>
@@ -60,31 +62,81 @@ static char *digest_of(const char *dir, const char *name)
     return digest;
 }
 
-/* ---- what this report wrote ---- */
+/* ---- what this report writes ---- */
 
-static void add_file(struct ts_text *list, const char *dir, char *name)
+/* The files of a figure, in the order in which they are written. */
+static const struct file {
+    enum ts_report_part part;
+    const char *before, *after; /* of the figure's name */
+    size_t content;             /* offset of the text in struct ts_report_figure */
+} file_table[] = {
+    {TS_REPORT_DATA, "data/", ".tsv", offsetof(struct ts_report_figure, data)},
+    {TS_REPORT_DATA, "data/", ".labels.tsv", offsetof(struct ts_report_figure, labels)},
+    {TS_REPORT_PICTURES, "", ".png", offsetof(struct ts_report_figure, png)},
+    {TS_REPORT_PICTURES, "", ".svg", offsetof(struct ts_report_figure, svg)},
+};
+
+/* NULL: the figure has no such file. */
+static const struct ts_text *content_of(const struct ts_report_figure *figure,
+                                        const struct file *file)
 {
-    char *digest = digest_of(dir, name);
+    const struct ts_text *content = (const struct ts_text *)((const char *)figure + file->content);
 
-    if (digest)
-        ts_text_printf(list, "%s\t%s\n", digest, name);
-    free(digest);
-    free(name);
+    return figure->why_not || (file->part == TS_REPORT_PICTURES && !content->text) ? NULL : content;
 }
 
-static void add_figure(struct ts_text *list, const char *dir, const struct ts_report_figure *figure)
+static void add_line(struct ts_text *list, const struct ts_report_figure *figure,
+                     const struct file *file)
 {
-    if (figure->has_png)
-        add_file(list, dir, ts_printf("%s.png", figure->name));
-    if (figure->has_svg)
-        add_file(list, dir, ts_printf("%s.svg", figure->name));
-    if (figure->why_not)
+    const struct ts_text *content = content_of(figure, file);
+    char *digest, *line;
+
+    if (!content)
         return;
-    add_file(list, dir, ts_printf("data/%s.tsv", figure->name));
-    add_file(list, dir, ts_printf("data/%s.labels.tsv", figure->name));
+    digest = ts_digest(content->text ? content->text : "", content->length);
+    line = ts_printf("%s\t%s%s%s\n", digest, file->before, figure->name, file->after);
+    if (!strstr(list->text, line)) /* that of a report which ended half way is the same */
+        ts_text_puts(list, line);
+    free(line);
+    free(digest);
 }
 
-/* ---- what an earlier one wrote ---- */
+static void add_lines(struct ts_text *list, const struct ts_report_figures *figures,
+                      enum ts_report_part part)
+{
+    for (size_t i = 0; i < figures->count; i++)
+        for (size_t k = 0; k < TS_COUNT(file_table); k++)
+            if (file_table[k].part == part)
+                add_line(list, &figures->items[i], &file_table[k]);
+}
+
+static int write_file(const struct ts_report_figure *figure, const struct file *file,
+                      const char *dir, struct ts_err *err)
+{
+    const struct ts_text *content = content_of(figure, file);
+    char *path;
+    int result;
+
+    if (!content)
+        return 0;
+    path = ts_printf("%s/%s%s%s", dir, file->before, figure->name, file->after);
+    result = ts_file_replace(path, content->text ? content->text : "", content->length, err);
+    free(path);
+    return result;
+}
+
+static int write_files(const struct ts_report_figures *figures, enum ts_report_part part,
+                       const char *dir, struct ts_err *err)
+{
+    for (size_t i = 0; i < figures->count; i++)
+        for (size_t k = 0; k < TS_COUNT(file_table); k++)
+            if (file_table[k].part == part &&
+                write_file(&figures->items[i], &file_table[k], dir, err) < 0)
+                return -1;
+    return 0;
+}
+
+/* ---- what earlier ones wrote ---- */
 
 static bool is_listed(const struct ts_text *list, const char *name)
 {
@@ -124,7 +176,7 @@ static bool are_folders_ours(const char *dir)
     return ours;
 }
 
-/* The list of the report before; NULL: there is none. *foreign: something else has its name. */
+/* The list of the reports before; NULL: there is none. *foreign: something else has its name. */
 static char *read_earlier(const char *path, bool *foreign)
 {
     struct ts_err ignored = {0};
@@ -142,8 +194,32 @@ static char *read_earlier(const char *path, bool *foreign)
     return NULL;
 }
 
-int ts_report_keep_account(const struct ts_report_figures *figures, const char *dir,
-                           struct ts_err *err)
+/* ---- the order of things ---- */
+
+int ts_report_write_figures(const struct ts_report_figures *figures, enum ts_report_part part,
+                            const char *dir, struct ts_err *err)
+{
+    struct ts_text list = {0};
+    bool foreign;
+    char *path = ts_path_join(dir, LIST), *earlier = read_earlier(path, &foreign);
+    int result = 0;
+
+    ts_text_puts(&list, earlier ? earlier : head);
+    if (list.text[list.length - 1] != '\n') /* a user's editor */
+        ts_text_puts(&list, "\n");
+    add_lines(&list, figures, part);
+    if (!foreign)
+        result = ts_file_write(path, list.text, list.length, err);
+    if (result == 0)
+        result = write_files(figures, part, dir, err);
+    free(earlier);
+    free(path);
+    ts_text_free(&list);
+    return result;
+}
+
+int ts_report_clear_figures(const struct ts_report_figures *figures, const char *dir,
+                            struct ts_err *err)
 {
     struct ts_text list = {0};
     char *path = ts_path_join(dir, LIST), *earlier, *rest = NULL;
@@ -152,8 +228,8 @@ int ts_report_keep_account(const struct ts_report_figures *figures, const char *
     bool foreign;
 
     ts_text_puts(&list, head);
-    for (size_t i = 0; i < figures->count; i++)
-        add_figure(&list, dir, &figures->items[i]);
+    add_lines(&list, figures, TS_REPORT_DATA);
+    add_lines(&list, figures, TS_REPORT_PICTURES);
     earlier = read_earlier(path, &foreign);
     for (char *line = earlier && are_folders_ours(dir) ? strtok_r(earlier, "\n", &rest) : NULL;
          line; line = strtok_r(NULL, "\n", &rest))

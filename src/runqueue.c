@@ -59,6 +59,16 @@ static void add_thread(struct ts_runqueue *all, int tasks, long id)
     all->threads[all->count++] = thread;
 }
 
+/* The thread that asks has had a turn: where none is counted, nothing is. */
+static bool is_counted(const struct ts_runqueue *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->threads[i].turns > 0)
+            return true;
+    }
+    return false;
+}
+
 struct ts_runqueue ts_runqueue_mark(void)
 {
     struct ts_runqueue all = {0};
@@ -73,6 +83,8 @@ struct ts_runqueue ts_runqueue_mark(void)
     }
     if (directory)
         closedir(directory);
+    if (!is_counted(&all))
+        ts_runqueue_free(&all);
     return all;
 }
 

@@ -4,7 +4,9 @@
  * processors busy, while the scheduler puts two of the threads on one of them, or while a
  * container's limit holds them back, a launch takes a multiple of its time, and no clock says why.
  * Linux counts it: the run-queue delay and the number of turns in
- * /proc/PID/task/TID/schedstat (its Documentation/scheduler/sched-stats.rst). */
+ * /proc/PID/task/TID/schedstat (its Documentation/scheduler/sched-stats.rst). Where no /proc is
+ * mounted, or the kernel was built without CONFIG_SCHEDSTATS (the file is missing, or holds zeros),
+ * nobody tells. */
 #ifndef TS_RUNQUEUE_H
 #define TS_RUNQUEUE_H
 
@@ -17,7 +19,7 @@ struct ts_runqueue_thread {
     bool ready; /* now: it runs or wants to */
 };
 
-/* All threads of the process at a moment; none where the system does not tell. */
+/* All threads of the process at a moment; none (count 0) where the system does not tell. */
 struct ts_runqueue {
     struct ts_runqueue_thread *threads;
     size_t count, capacity;

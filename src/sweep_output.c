@@ -54,40 +54,21 @@ static bool is_results(const char *path)
     return is;
 }
 
-/* Before an hour of measuring, not after it. */
+/* Before an hour of measuring, not after it. Of the folders only those of the default are made. */
 static int check_output(const struct sweep *s, struct ts_err *err)
 {
     struct stat status;
 
-    /* Only the default folder is made: a folder that the user names and that is not there is a
-     * slip. */
     if (!s->options->output && !s->options->resume && ts_file_make_parents(s->output, err) < 0)
         return -1;
-    char *folder = ts_path_dir(s->output);
-    if (stat(folder, &status) < 0 || !S_ISDIR(status.st_mode))
-        ts_err_set(err, TS_EXIT_SYSTEM, "%s: cannot be written: there is no folder %s", s->output,
-                   folder);
-    free(folder);
-    if (err->exit_status)
+    if (ts_file_check_output(s->output, NULL, 0, err) < 0)
         return -1;
-    if (stat(s->output, &status) == 0 && S_ISDIR(status.st_mode))
-        return ts_err_set(err, TS_EXIT_SYSTEM, "%s: is a folder, expected a file", s->output);
     /* A slip of the fingers must not cost somebody's spec. */
     if (stat(s->output, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
         !is_results(s->output))
         return ts_err_set(err, TS_EXIT_USAGE,
                           "%s: is no results file and is not overwritten; choose another name",
                           s->output);
-    return 0;
-}
-
-/* main.c holds a closed descriptor by one that cannot be written. */
-static int check_stdout(struct ts_err *err)
-{
-    int flags = fcntl(STDOUT_FILENO, F_GETFL);
-
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-        return ts_err_set(err, TS_EXIT_SYSTEM, "-o -: standard output is closed");
     return 0;
 }
 
@@ -238,7 +219,7 @@ int ts_sweep_open_output(struct sweep *s, const struct ts_device *first, size_t 
     s->output = s->options->resume   ? ts_strdup(s->options->resume)
                 : s->options->output ? ts_strdup(s->options->output)
                                      : default_output(s, first, devices);
-    if ((ts_sweep_writes_to_stdout(s) ? check_stdout(err) : check_output(s, err)) < 0)
+    if (check_output(s, err) < 0)
         return -1;
     return open_journal(s, from_part, err);
 }

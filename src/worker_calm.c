@@ -11,6 +11,22 @@
 #define FIRST_NAP_NS 20000000
 #define LONGEST_NAP_NS 320000000
 
+static bool is_concerned(const struct ts_worker *worker, const struct ts_clock *clock)
+{
+    return ts_worker_is_cpu(worker) || !clock->event;
+}
+
+void ts_worker_calm_audit(const struct ts_worker *worker, struct ts_clock *clock)
+{
+    struct ts_runqueue now = ts_runqueue_mark();
+
+    if (is_concerned(worker, clock) && now.count == 0)
+        ts_clock_warn(clock, ts_strdup("the system does not tell how long a thread waits for a "
+                                       "processor (schedstat in its proc file system): visits that "
+                                       "other processes disturb are not seen"));
+    ts_runqueue_free(&now);
+}
+
 /* What is measured begins only now. */
 static void mark(struct ts_calm *calm)
 {
@@ -27,7 +43,7 @@ void ts_worker_calm_begin(struct ts_calm *calm, const struct ts_worker *worker,
                           const struct ts_clock *clock, int64_t patience_ns)
 {
     *calm = (struct ts_calm){
-        .concerned = ts_worker_is_cpu(worker) || !clock->event,
+        .concerned = is_concerned(worker, clock),
         .patience_ns = patience_ns,
         .nap_ns = FIRST_NAP_NS,
         .began_ns = ts_now_ns(),

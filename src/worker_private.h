@@ -56,6 +56,8 @@ struct ts_calm {
     bool starved;      /* the last was no calm one either */
     int64_t waited_ns; /* what was not kept, and sleep between */
 };
+/* Warns where that cannot be known, and matters. */
+void ts_worker_calm_audit(const struct ts_worker *worker, struct ts_clock *clock);
 void ts_worker_calm_begin(struct ts_calm *calm, const struct ts_worker *worker,
                           const struct ts_clock *clock, int64_t patience_ns);
 bool ts_worker_calm_again(struct ts_calm *calm);

@@ -133,6 +133,7 @@ int ts_worker_audit(struct ts_worker *worker, const struct ts_code *code, struct
     if (out && sample_empty(worker, code, out, empty, empty_host_ns, fault) == 0 &&
         sample_busy(worker, code, out, busy, busy_host_ns, fault) == 0) {
         ts_clock_audit(clock, &samples);
+        ts_worker_calm_audit(worker, clock);
         result = 0;
     }
     ts_ocl_buffer_close(out);

@@ -38,7 +38,7 @@ static const struct ts_option options[] = {
     {"quick", 0, NULL, TS_OPTION_FLAG, AT(chosen.selection.quick),
      .help = "the spec's quick axes: fewer configurations"},
     {"output", 'o', "FILE", TS_OPTION_TEXT, AT(check.output),
-     .help = "where the rows go; '-' is standard output, as without it"},
+     .help = "where the rows go, in a folder that is there; '-' is standard output, as without it"},
     {"format", 0, "F", TS_OPTION_CALL, .call = take_format,
      .help = "text (default) or json, which is tilesweep.check/1"},
     {"budget", 0, "T", TS_OPTION_DURATION, AT(check.budget_ns),

@@ -30,8 +30,10 @@ static struct ts_option options[] = {
     /* the help comes from the table of formats, see run() */
     {"format", 0, "FORMAT", TS_OPTION_CALL, .call = take_format},
     {"output", 'o', "FILE", TS_OPTION_TEXT, AT(output),
-     .help = "file to write; - is standard output (default). kernel-tuner and t4 hold one search "
-             "space, a variant of a case: of several, a folder (FOLDER/) gets a file each"},
+     .help =
+         "file to write, in a folder that is there; - is standard output (default). kernel-tuner "
+         "and t4 hold one search space, a variant of a case: of several, a folder (FOLDER/, "
+         "made when missing) gets a file each"},
     {"run", 0, "ID", TS_OPTION_TEXT, AT(run), .help = "only the run with this id"},
     {"device", 'd', "NAME", TS_OPTION_TEXT, AT(device),
      .help = "only runs of devices whose name or platform has this part, case ignored"},
@@ -65,8 +67,6 @@ static int export(const struct export_options *o, const struct ts_cli_args *args
         free(names);
         return -1;
     }
-    if (!o->output[0])
-        return ts_err_set(err, TS_EXIT_USAGE, "export: -o: expected the name of a file, got \"\"");
     const struct ts_export_options chosen = {
         .files = args->items,
         .file_count = args->count,

@@ -14,7 +14,7 @@ struct merge_options {
 
 static const struct ts_option options[] = {
     {"output", 'o', "FILE", TS_OPTION_TEXT, offsetof(struct merge_options, output),
-     .help = "file to write; - is standard output"},
+     .help = "file to write, in a folder that is there; - is standard output"},
 };
 
 static const struct ts_cli cli = {
@@ -37,7 +37,7 @@ static int merge(const char *output, const struct ts_cli_args *args, struct ts_e
     int result = 0;
     if (!output || !output[0])
         return ts_err_set(err, TS_EXIT_USAGE, "merge: option --output FILE is needed");
-    result = ts_file_spare(output, args->items, args->count, err);
+    result = ts_file_check_output(output, args->items, args->count, err);
     if (result == 0)
         result = ts_results_merge(args->items, args->count, &document, &notes, err);
     if (result == 0)

@@ -35,7 +35,8 @@ static const struct ts_option options[] = {
          "P:D index as 'tilesweep devices' prints it, or a part of the device's or platform's "
          "name, case ignored; repeatable; 'all'. Default: the first GPU, else the first device"},
     {"output", 'o', "FILE", TS_OPTION_TEXT, AT(sweep.output),
-     .help = "where the results go (default results/local/BENCHMARK-DEVICE-TIME.json, "
+     .help = "where the results go, in a folder that is there (default "
+             "results/local/BENCHMARK-DEVICE-TIME.json, "
              "of ab BENCHMARK-ab-DEVICE-TIME.json); '-' is "
              "standard output, and the table then goes to standard error"},
     {"set", 's', "NAME=V[,V]...", TS_OPTION_CALL, .call = ts_chosen_set,

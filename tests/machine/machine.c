@@ -2,9 +2,10 @@
  * Preloaded (LD_PRELOAD); $TILESWEEP_MACHINE says what goes wrong:
  *
  *     fail CALL N ERRNO       the N-th use of CALL (from 1) fails
- *     full N ERRNO            the disk is full: the N-th write does half, and every one after it
- * fails slow CALL N MS          the N-th use of CALL takes so long jump CLOCK N SECONDS    the N-th
- * reading of CLOCK and all after it are off by so much
+ *     full N ERRNO            the disk is full: the N-th write does half, all after it fail
+ *     slow CALL N MS          the N-th use of CALL takes so long
+ *     jump CLOCK N SECONDS    the N-th reading of CLOCK and all after it are off by so much
+ *     blind NAME 0 ERRNO      files called NAME cannot be opened; ERRNO 0: they hold "0 0 0"
  *
  * CALL is write, fsync, close, open (for writing), rename, ftruncate or unlink, and only uses on
  * files below $TILESWEEP_MACHINE_FOLDER count. CLOCK is realtime, monotonic or boottime. It happens
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -194,6 +196,30 @@ int open64(const char *path, int flags, ...)
         return real(path, flags, mode);
     errno = failed;
     return -1;
+}
+
+/* schedstat, for example: without /proc, or of a kernel that counts nothing. */
+int openat64(int dir, const char *path, int flags, ...)
+{
+    static const char nothing[] = "0 0 0\n";
+    REAL(int, openat64, (int, const char *, int, ...));
+    size_t length = strlen(path), name = strlen(fault.word);
+    va_list rest;
+    int fd;
+
+    va_start(rest, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    if (!is("blind") || length < name || strcmp(path + length - name, fault.word) != 0)
+        return real(dir, path, flags, mode);
+    fault.active = false; /* the file that tells is opened here, too */
+    tell();
+    fault.active = true;
+    errno = (int)fault.number;
+    fd = fault.number ? -1 : memfd_create("nothing", MFD_CLOEXEC);
+    if (fd >= 0 && pwrite(fd, nothing, sizeof(nothing) - 1, 0) < 0)
+        abort();
+    return fd;
 }
 
 /* ---- clocks ---- */

@@ -371,6 +371,23 @@ def pocl_asleep(sweep):
     expect_whole(sweep)
 
 
+def pocl_blind(sweep, why):
+    """Where the system does not tell of waiting threads, the run does, once; where it does, there is nothing to say."""
+    command, words = real(sweep) + ["--visits", "2", "--samples", "2"], "how long a thread waits for a processor"
+    if not os.path.exists("/proc/self/schedstat"):
+        raise Skipped("no schedstat here")
+    ended = harness.run(command, sweep.env, sweep.folder).expect_status(0)
+    expect(words not in ended.err, ended.err)
+    sweep.empty_disk()
+    sweep.break_by(f"blind schedstat 0 {why}", where="worker")
+    ended = harness.run(command, sweep.env, sweep.folder).expect_status(0)
+    expect(os.path.exists(sweep.met), "nothing was hidden")
+    expect(ended.err.count(words) == 1, ended.err)
+    (run,) = load_results(sweep.file)["runs"]
+    expect([words in warning for warning in run["clock"]["warnings"]].count(True) == 1, f"{run['clock']}")
+    expect_whole(sweep)
+
+
 def main():
     options = harness.arguments(__doc__, (("--library",), {"required": True}),
                                 (("--all",), {"action": "store_true", "help": "every use of every call"}))
@@ -399,6 +416,8 @@ def main():
             test(clock_steps, seconds, name=f"clock_steps_realtime_{seconds}")
         test(pocl_stopped)
         test(pocl_asleep)
+        for why in (errno.ENOENT, 0):
+            test(pocl_blind, why)
     return report.finish()
 
 

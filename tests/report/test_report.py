@@ -530,6 +530,75 @@ def used_folder(tmp):
     assert len(first) > len(there), (first, there)
 
 
+def strays(out):
+    """Files in the folder that its page does not show."""
+    page = read(out, "index.html")
+    there = {os.path.relpath(os.path.join(folder, name), out) for folder, _, names in os.walk(out) for name in names}
+    return {name for name in there if name not in page} - {"index.html", "figures/written.tsv"}
+
+
+def ended_half_way(tmp):
+    """Wherever a report ended, the next knows what it wrote, and takes nothing else away."""
+    out, again = os.path.join(tmp, "out"), os.path.join(tmp, "again")
+    report([results("complete")], again)
+    names_of_complete = names_in(again, ".png")
+    # All pictures are there, the page cannot be written.
+    os.makedirs(os.path.join(out, "index.html"))
+    report([results("complete")], out, status=4)
+    assert names_in(out, ".png") == names_of_complete
+    os.rmdir(os.path.join(out, "index.html"))
+    said = report([results("single")], out)
+    assert "of an earlier report" in said and not strays(out), (said, strays(out))
+    # In the middle of the data, and of the pictures.
+    for place in (f"data/{names_of_complete[9]}.labels.tsv", f"{names_of_complete[9]}.svg"):
+        blocked = os.path.join(out, "figures", place)
+        os.mkdir(blocked)
+        said = report([results("complete")], out, status=4)
+        assert blocked in said, said
+        os.rmdir(blocked)
+        said = report([results("single")], out)
+        assert "of an earlier report" in said and not strays(out), (said, strays(out))
+    # Killed while it draws over a whole one: in the first figure, in a later one, two times in a row.
+    real = shutil.which("gnuplot")
+    for number, (file, at) in enumerate((("complete", 1), ("complete", 9), ("one-by-n", 2))):
+        at_work = os.path.join(tmp, f"kill{number}")
+        os.makedirs(at_work)
+        path = fake_gnuplot(at_work, f'echo >> "{at_work}/count"; [ $(wc -l < "{at_work}/count") -lt {at} ] || kill -9 $PPID\n'
+                            f'exec "{real}" -d -c "$script" "$data" "$labels" "$@"')
+        done = subprocess.run([program, "report", results(file), "-o", out], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env=environment(PATH=path, TMPDIR=at_work))
+        assert done.returncode == -9, done
+    # A name that the killed one would have given: another file of it is not a report's.
+    mine = os.path.join(out, "figures", names_of_complete[-1] + ".png")
+    assert not os.path.exists(mine)
+    with open(mine, "w", encoding="utf-8") as file:
+        file.write("mine")
+    report([results("single")], out)
+    assert strays(out) == {os.path.relpath(mine, out)}, strays(out)
+    assert not report([results("single")], out), "something was told the second time"
+
+
+def drawn_elsewhere(tmp):
+    """No drawing is left in the folder for temporary files, whatever its name; a link of a picture's name is replaced."""
+    drawings, out, victim = os.path.join(tmp, "dra w`touch PWNED`'\"ings"), os.path.join(tmp, "out"), os.path.join(tmp, "v")
+    os.mkdir(drawings)
+    report([results("one-by-n")], out, cwd=tmp, TMPDIR=drawings)
+    check(out, {"bars": 1, "heatmap": 2})
+    path = os.path.join(out, "figures", names_in(out, ".png")[0] + ".png")
+    with open(victim, "w", encoding="utf-8") as file:
+        file.write("mine")
+    os.unlink(path)
+    os.symlink(victim, path)
+    report([results("one-by-n")], out, cwd=tmp, TMPDIR=os.path.relpath(drawings, tmp))
+    check(out, {"bars": 1, "heatmap": 2})
+    assert read(victim) == "mine" and not os.path.islink(path)
+    os.mkdir(os.path.join(tmp, "broken"))
+    report([results("complete")], out, status=4, cwd=tmp, TMPDIR=drawings,
+           PATH=fake_gnuplot(os.path.join(tmp, "broken"), 'for f; do : > "$f"; done; exit 1'))
+    assert not os.listdir(drawings) and "PWNED" not in os.listdir(tmp), os.listdir(drawings)
+    report([results("single")], out, TMPDIR=os.path.join(tmp, "none"))
+
+
 def foreign_list(tmp):
     """Behind a link lies what is not ours, and a list of that name that no report wrote stays as it is."""
     for kind in ("text", "link", "pipe"):
@@ -573,14 +642,14 @@ def fake_gnuplot(tmp, drawing):
     with open(path, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\n"
                    "case $2 in -e) echo '5.4 patchlevel 4'; echo ' png pngcairo svg '; exit 0;; esac\n"
-                   "shift 5\n" + drawing + "\n")
+                   "script=$3 data=$4 labels=$5; shift 5\n" + drawing + "\n")
     os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
     return folder + ":" + os.environ["PATH"]
 
 
 def no_pictures(out):
     assert not os.path.exists(os.path.join(out, "index.html"))
-    left = [name for name in os.listdir(os.path.join(out, "figures")) if name != "data"]
+    left = [name for name in os.listdir(os.path.join(out, "figures")) if name not in ("data", "written.tsv")]
     assert not left, f"left behind: {left}"
 
 
@@ -633,7 +702,7 @@ def damaged(tmp):
 
 
 TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
-         shared_memory, several_runs, by_hand, locale, bench, used_folder, foreign_list,
+         shared_memory, several_runs, by_hand, locale, bench, used_folder, ended_half_way, drawn_elsewhere, foreign_list,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
 
 

@@ -163,6 +163,12 @@ def cannot_write(sweep):
     ended = sweep.run("--quick", "-o", "/dev/full", output=False).expect_status(4)
     expect("/dev/full" in ended.err and "No space left" in ended.err, ended.err)
     ended = sweep.run("--quick", "-o", sweep.folder, output=False).expect_status(4)
+    missing = os.path.join(sweep.folder, "none", "results.json")
+    for verb, words in (("run", []), ("ab", ["--options-b", "-DB=1"])):
+        sweep.forget()
+        ended = sweep.run("--quick", "-o", missing, *words, output=False, verb=verb).expect_status(4)
+        expect(f"{missing}: cannot be written: there is no folder {os.path.dirname(missing)}" in ended.err, ended.err)
+        expect(not sweep.jobs("prove") and not os.path.exists(os.path.dirname(missing)), "not before measuring")
     with open("/dev/full", "wb") as full:  # the table
         child = subprocess.run(sweep.command("--quick"), env=sweep.env, cwd=sweep.folder, stdout=full,
                                stderr=subprocess.PIPE, timeout=SLOW_S, check=False)

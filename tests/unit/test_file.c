@@ -137,6 +137,101 @@ static void test_write_failures(void **state)
     assert_true(S_ISCHR(about.st_mode));
 }
 
+/* Behind a link lies what is not ours. */
+static void test_replace_a_link(void **state)
+{
+    (void)state;
+    struct ts_err err = {0};
+    struct stat about;
+    put("behind", "kept");
+    assert_int_equal(symlink("behind", "in-front"), 0);
+    assert_int_equal(ts_file_replace("in-front", "two", 3, &err), 0);
+    expect_content("behind", "kept");
+    expect_content("in-front", "two");
+    assert_int_equal(lstat("in-front", &about), 0);
+    assert_true(S_ISREG(about.st_mode));
+    assert_int_equal(ts_file_replace("none/file", "x", 1, &err), -1);
+    assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
+}
+
+static void test_temporary_folder(void **state)
+{
+    (void)state;
+    struct ts_err err = {0};
+    const char *was = getenv("TMPDIR");
+    char *kept = was ? ts_strdup(was) : NULL;
+    setenv("TMPDIR", ".", 1);
+    char *here = ts_dir_temporary("made", &err), *other = ts_dir_temporary("made", &err);
+    assert_non_null(here);
+    assert_string_not_equal(here, other);
+    assert_int_equal(here[0], '/');
+    assert_non_null(strstr(here, "tilesweep-file-")); /* the working folder of this test */
+    setenv("TMPDIR", "/nonexistent", 1);
+    char *fallback = ts_dir_temporary("made", &err);
+    assert_int_equal(strncmp(fallback, "/tmp/made-", 10), 0);
+    char *none = ts_dir_temporary("no/such", &err);
+    assert_null(none);
+    assert_string_equal(
+        err.text,
+        "/nonexistent: cannot make a folder for temporary files: No such file or directory");
+    assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
+    assert_int_equal(rmdir(here) | rmdir(other) | rmdir(fallback), 0);
+    kept ? setenv("TMPDIR", kept, 1) : unsetenv("TMPDIR");
+    free(here);
+    free(other);
+    free(fallback);
+    free(kept);
+}
+
+static void expect_refused(const char *path, int status, const char *text)
+{
+    char input[] = "kept/input", *const inputs[] = {input};
+    struct ts_err err = {0};
+    if (!text) {
+        assert_int_equal(ts_file_check_output(path, inputs, 1, &err), 0);
+        return;
+    }
+    assert_int_equal(ts_file_check_output(path, inputs, 1, &err), -1);
+    assert_string_equal(err.text, text);
+    assert_int_equal(err.exit_status, status);
+}
+
+static void test_check_output(void **state)
+{
+    (void)state;
+    put("kept/input", "in");
+    put("kept/other", "out");
+    assert_int_equal(symlink("input", "kept/link"), 0);
+    expect_refused("-", 0, NULL);
+    expect_refused("new", 0, NULL);
+    expect_refused("kept/new", 0, NULL);
+    expect_refused("kept/other", 0, NULL);
+    expect_refused("/dev/null", 0, NULL);
+    expect_refused("", TS_EXIT_USAGE, "-o: expected the name of a file, got \"\"");
+    expect_refused("kept/link", TS_EXIT_USAGE,
+                   "kept/link: is one of the files that are read; write to another one");
+    expect_refused("kept", TS_EXIT_SYSTEM, "kept: is a folder, expected a file");
+    expect_refused("none/new", TS_EXIT_SYSTEM,
+                   "none/new: cannot be written: there is no folder none");
+    expect_refused("kept/other/new", TS_EXIT_SYSTEM,
+                   "kept/other/new: cannot be written: there is no folder kept/other");
+    expect_refused("none/", TS_EXIT_SYSTEM, "none/: cannot be written: there is no folder none");
+    assert_int_equal(access("none", F_OK), -1);
+    expect_content("kept/input", "in");
+}
+
+/* root may write everywhere, but not where nobody may. */
+static void test_check_output_of_read_only_folder(void **state)
+{
+    (void)state;
+    struct ts_err err = {0};
+    if (access("/proc/self", W_OK) == 0 || access("/proc/self", F_OK) != 0)
+        skip();
+    assert_int_equal(ts_file_check_output("/proc/self/new", NULL, 0, &err), -1);
+    assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
+    assert_non_null(strstr(err.text, "/proc/self/new: cannot write: "));
+}
+
 /* A limit on file sizes stands for a full disk: the write stops half way. */
 static void test_short_write_keeps_the_old_file(void **state)
 {
@@ -348,6 +443,10 @@ int main(void)
         cmocka_unit_test(test_write_replaces),
         cmocka_unit_test(test_write_through_a_link),
         cmocka_unit_test(test_write_failures),
+        cmocka_unit_test(test_replace_a_link),
+        cmocka_unit_test(test_temporary_folder),
+        cmocka_unit_test(test_check_output),
+        cmocka_unit_test(test_check_output_of_read_only_folder),
         cmocka_unit_test(test_short_write_keeps_the_old_file),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_folders),

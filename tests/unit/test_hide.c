@@ -1,5 +1,5 @@
 /* test_hide.c: paths and the host's name out of texts. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hide.h"
 
@@ -42,6 +43,30 @@ static void hides_paths(void **state)
     expect_hidden("-I/home/my\\ dir -DX=1", "-I" PATH " -DX=1");
     setenv("HOME", "/home/a person", 1);
     expect_hidden("cannot open /home/a person/x.cl: no", "cannot open " PATH ": no");
+}
+
+/* Blanks belong to the folders that this process knows, and end all others. */
+static void knows_folders(void **state)
+{
+    char folder[] = "/tmp/tilesweep hide-XXXXXX";
+    (void)state;
+    expect_hidden("/opt/big disk/x.cl: no", PATH " disk/x.cl: no");
+    setenv("TILESWEEP_TEST", "/none:/opt/big disk/:rel a/tive", 1);
+    expect_hidden("/opt/big disk/x.cl: no", PATH ": no");
+    expect_hidden("-I//opt/big disk/inc -DX=/opt/big disk", "-I" PATH " -DX=" PATH);
+    expect_hidden("/opt/big disks and more", PATH " and more");
+    expect_hidden("/opt/big dis x", PATH " dis x");
+    expect_hidden("see rel a/tive /none x", "see rel a/tive " PATH " x");
+    unsetenv("TILESWEEP_TEST");
+    assert_non_null(mkdtemp(folder));
+    char *text = ts_printf("cannot open %s/sub/x.cl: no, %s", folder, folder);
+    assert_int_equal(chdir(folder), 0);
+    unsetenv("PWD");
+    expect_hidden(text, "cannot open " PATH ": no, " PATH);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(rmdir(folder), 0);
+    expect_hidden("/bin/sh x", PATH " x");
+    free(text);
 }
 
 static void leaves_what_is_no_path(void **state)
@@ -95,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hides_paths),
+        cmocka_unit_test(knows_folders),
         cmocka_unit_test(leaves_what_is_no_path),
         cmocka_unit_test(hides_the_host),
         cmocka_unit_test(tells_paths_apart),
