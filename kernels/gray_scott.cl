@@ -162,10 +162,11 @@ static cells beside_odd(cells west, cells near_west, cells near_east, cells east
 #define BESIDE_2(AT, y) (AT(-1, y, 0) + AT(1, y, 0))
 #define BESIDE_3(AT, y) beside_odd(AT(-2, y, 0), AT(-1, y, 0), AT(1, y, 0), AT(2, y, 0))
 #define BESIDE_4(AT, y) (AT(-2, y, 0) + AT(2, y, 0))
-#elif VEC > 2
-#define BESIDE(k, AT, y) beside_##k(AT(-1, y, 0), AT(0, y, 0), AT(1, y, 0))
 #else
 #define BESIDE(k, AT, y) (AT(-k, y, 0) + AT(k, y, 0))
+#endif
+#if VEC > 2
+#define BESIDE(k, AT, y) beside_##k(AT(-1, y, 0), AT(0, y, 0), AT(1, y, 0))
 #endif
 
 /* The Laplacian without the cell itself by AT(x, y, z), which gives the cells so many vectors, rows
