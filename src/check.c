@@ -69,7 +69,9 @@ static int need_oclgrind(struct ts_err *err)
                       "the package oclgrind");
 }
 
-/* The device facts that `where` asks for are Oclgrind's. */
+/* The device facts that `where` asks for are Oclgrind's, but for how wide vectors are: it stands
+ * for whatever device runs the kernels later, and a spec may offer wide vectors to those that have
+ * them. */
 static int find_device(struct work *w, struct ts_err *err)
 {
     struct ts_device_list list = {0};
@@ -87,6 +89,8 @@ static int find_device(struct work *w, struct ts_err *err)
         err->exit_status = TS_EXIT_SYSTEM;
     if (result == 0) {
         w->device = list.devices[0];
+        w->device.number[TS_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT] = 16;
+        w->device.number[TS_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE] = 8;
         memset(&list.devices[0], 0, sizeof(list.devices[0]));
         w->c->checker = ts_strdup(w->device.driver ? w->device.driver : w->device.name);
         ts_devices_free(&list);
