@@ -241,19 +241,6 @@ static int write_output(const struct ts_checking *c, struct ts_err *err)
     return result;
 }
 
-/* A slip of the fingers costs neither an hour of checking nor a spec. */
-static int check_output(const struct ts_check_options *o, struct ts_err *err)
-{
-    const char *output = o->output ? o->output : "-";
-    char *rows = ts_strdup(o->rows_file ? o->rows_file : "");
-    int result = ts_file_check_output(output, o->specs, o->spec_count, err);
-
-    if (result == 0)
-        result = ts_file_check_output(output, &rows, 1, err);
-    free(rows);
-    return result;
-}
-
 /* Specs, the output, Oclgrind, its device, the plan: all that can be refused before anything runs.
  */
 static int prepare(struct work *w, struct ts_row_filter **filter, struct ts_err *err)
@@ -269,7 +256,8 @@ static int prepare(struct work *w, struct ts_row_filter **filter, struct ts_err 
     if (ts_choose_specs(o->specs, o->spec_count, *filter, o->rows_file, &c->specs, &c->spec_count,
                         err) < 0 ||
         ts_choose_check(&o->selection, c->specs, c->spec_count, err) < 0 ||
-        check_output(o, err) < 0)
+        ts_choose_output(o->output ? o->output : "-", c->specs, c->spec_count, o->rows_file, err) <
+            0)
         return -1;
     if (need_oclgrind(err) < 0)
         return -1;

@@ -21,6 +21,11 @@ int ts_choose_specs(char **names, size_t name_count, struct ts_row_filter *filte
 int ts_choose_check(const struct ts_selection *selection, struct ts_spec *const *specs,
                     size_t count, struct ts_err *err);
 
+/* ts_file_check_output, with all that the specs were read from and the file of --rows (may be NULL)
+ * as inputs: a slip of the fingers must not cost somebody's kernel. */
+int ts_choose_output(const char *output, struct ts_spec *const *specs, size_t count,
+                     const char *rows_file, struct ts_err *err);
+
 /* Does it leave anything out (-s, --size, --variant, --quick)? */
 bool ts_selection_restricts(const struct ts_selection *selection);
 

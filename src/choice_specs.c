@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "choice.h"
+#include "file.h"
 #include "nearest.h"
 #include "reference_spec.h"
 
@@ -130,5 +131,41 @@ int ts_choose_check(const struct ts_selection *selection, struct ts_spec *const 
     }
     free(axes);
     free(variants);
+    return result;
+}
+
+struct inputs {
+    char **files;
+    size_t count, capacity;
+};
+
+static void add_input(struct inputs *inputs, const char *file)
+{
+    TS_GROW(inputs->files, inputs->count, inputs->capacity);
+    inputs->files[inputs->count++] = ts_strdup(file);
+}
+
+static void add_spec_inputs(struct inputs *inputs, const struct ts_spec *spec)
+{
+    add_input(inputs, spec->path);
+    for (size_t i = 0; i < spec->variant_count; i++)
+        for (size_t k = 0; k < spec->variants[i].source.file_count; k++)
+            add_input(inputs, spec->variants[i].source.files[k]);
+}
+
+int ts_choose_output(const char *output, struct ts_spec *const *specs, size_t count,
+                     const char *rows_file, struct ts_err *err)
+{
+    struct inputs inputs = {0};
+    int result;
+
+    for (size_t i = 0; i < count; i++)
+        add_spec_inputs(&inputs, specs[i]);
+    if (rows_file)
+        add_input(&inputs, rows_file);
+    result = ts_file_check_output(output, inputs.files, inputs.count, err);
+    for (size_t i = 0; i < inputs.count; i++)
+        free(inputs.files[i]);
+    free(inputs.files);
     return result;
 }

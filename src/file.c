@@ -149,7 +149,9 @@ out:
 
 int ts_file_replace(const char *path, const char *bytes, size_t length, struct ts_err *err)
 {
-    return replace_file(path, 0, bytes, length, err);
+    struct stat about;
+    bool regular = lstat(path, &about) == 0 && S_ISREG(about.st_mode);
+    return replace_file(path, regular ? about.st_mode : 0, bytes, length, err);
 }
 
 /* A device or a pipe (/dev/null, /dev/full) is written into: a rename would put a file in its

@@ -16,7 +16,7 @@ char *ts_file_read(const char *path, size_t *length, struct ts_err *err);
 int ts_file_write(const char *path, const char *bytes, size_t length, struct ts_err *err);
 
 /* The same, but it stays within its folder, which is there: a symbolic link, or whatever else has
- * the name and is no folder, is replaced. */
+ * the name and is no folder, is replaced; only a file's mode is kept. */
 int ts_file_replace(const char *path, const char *bytes, size_t length, struct ts_err *err);
 
 /* As ts_file_write, but "-" is standard output, flushed: exit status 4 when it cannot be written.

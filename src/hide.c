@@ -51,54 +51,89 @@ static bool begins_path(const char *text, size_t at)
            (letters == 1 || strchr(" \t\n\"'=,-", text[letters - 2]));
 }
 
-/* Length of the longest of the folders, parted by any of `between`, that text begins with. */
-static size_t longest_of(const char *text, const char *folders, const char *between)
-{
-    size_t longest = 0, length;
+/* The folders that this process knows; blanks in them belong to the path. */
+struct known {
+    char **folders; /* without slashes at the end */
+    size_t count, capacity;
+    bool looked; /* only when a text holds a path: build logs are long */
+};
 
-    for (const char *folder = folders; *folder; folder += length + (folder[length] != '\0')) {
-        size_t known = length = strcspn(folder, between);
-        while (known > 0 && folder[known - 1] == '/')
-            known--;
-        if (folder[0] == '/' && known > longest && strncmp(text, folder, known) == 0)
-            longest = known;
-    }
-    return longest;
+static void add_known(struct known *known, const char *folder, size_t length)
+{
+    while (length > 0 && folder[length - 1] == '/')
+        length--;
+    if (length == 0 || folder[0] != '/')
+        return;
+    TS_GROW(known->folders, known->count, known->capacity);
+    known->folders[known->count++] = ts_strndup(folder, length);
 }
 
-/* The same of the folders that this process knows; blanks in them belong to the path. */
-static size_t known_length(const char *text)
+/* A variable may hold several, as PATH does. */
+static void add_of_environment(struct known *known)
 {
-    char working[PATH_MAX] = "";
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *folder = strchr(*entry, '=');
+        while (folder) {
+            const char *end = strchr(++folder, ':');
+            add_known(known, folder, end ? (size_t)(end - folder) : strlen(folder));
+            folder = end;
+        }
+    }
+}
+
+static void look_around(struct known *known)
+{
+    char working[PATH_MAX];
     struct ts_err ignored = {0};
     char *program = ts_program_path(), *data = ts_data_dir(&ignored);
-    char *const single[] = {getcwd(working, sizeof(working)), ts_path_dir(program), data};
-    size_t longest = 0, length;
+    char *beside = ts_path_dir(program);
 
-    for (size_t i = 0; i < TS_COUNT(single); i++)
-        if (single[i] && (length = longest_of(text, single[i], "")) > longest)
-            longest = length;
-    for (char **entry = environ; entry && *entry; entry++) {
-        const char *equals = strchr(*entry, '=');
-        if (equals && (length = longest_of(text, equals + 1, ":")) > longest)
-            longest = length;
-    }
-    free(single[1]);
+    known->looked = true;
+    if (getcwd(working, sizeof(working)))
+        add_known(known, working, strlen(working));
+    add_known(known, beside, strlen(beside));
+    if (data)
+        add_known(known, data, strlen(data));
+    add_of_environment(known);
+    free(beside);
     free(data);
     free(program);
+}
+
+static void free_known(struct known *known)
+{
+    for (size_t i = 0; i < known->count; i++)
+        free(known->folders[i]);
+    free(known->folders);
+}
+
+/* Length of the longest of them that text begins with. */
+static size_t known_length(struct known *known, const char *text)
+{
+    size_t longest = 0;
+
+    if (!known->looked)
+        look_around(known);
+    for (size_t i = 0; i < known->count; i++) {
+        size_t length = strlen(known->folders[i]);
+        if (length > longest && strncmp(text, known->folders[i], length) == 0)
+            longest = length;
+    }
     return longest;
 }
 
 /* Length of the path: to its closing quote, else to what ends a word. */
-static size_t path_length(const char *text, size_t at)
+static size_t path_length(struct known *known, const char *text, size_t at)
 {
     const char *start = text + at;
     char quote = at > 0 && strchr("\"'", text[at - 1]) ? text[at - 1] : '\0';
     const char *closing = quote ? strchr(start, quote) : NULL;
-    size_t more = strspn(start, "/") - 1, length = more + known_length(start + more);
+    size_t more, length;
 
     if (closing && !memchr(start, '\n', (size_t)(closing - start)))
         return (size_t)(closing - start);
+    more = strspn(start, "/") - 1;
+    length = more + known_length(known, start + more);
     while (start[length] && !strchr(" \t\r\n\"'`:;,|<>()[]{}", start[length]))
         length += start[length] == '\\' && start[length + 1] ? 2 : 1;
     return length;
@@ -142,6 +177,7 @@ static size_t mark_length(const char *text)
 char *ts_hide_text(const char *text, const char *host)
 {
     struct ts_text out = {0};
+    struct known known = {0};
     size_t length;
 
     ts_text_puts(&out, "");
@@ -149,7 +185,7 @@ char *ts_hide_text(const char *text, const char *host)
         if ((length = mark_length(text + at)) > 0) {
             ts_text_add(&out, text + at, length);
         } else if (text[at] == '/' && begins_path(text, at)) {
-            length = path_length(text, at);
+            length = path_length(&known, text, at);
             add_path_mark(&out, text + at, length);
         } else if ((length = host_length(text, at, host)) > 0) {
             ts_text_puts(&out, HOST_MARK);
@@ -158,6 +194,7 @@ char *ts_hide_text(const char *text, const char *host)
             ts_text_add(&out, text + at, 1);
         }
     }
+    free_known(&known);
     return out.text;
 }
 

@@ -6,6 +6,7 @@
 
 #include "file.h"
 #include "report_parts.h"
+#include "signals.h"
 
 static void plan(struct ts_report_figures *figures, const struct ts_report_run *run)
 {
@@ -34,6 +35,7 @@ int ts_report_write(const struct ts_results *results, const char *dir, struct ts
     char *figure_dir = ts_path_join(dir, "figures");
     char *data_dir = ts_path_join(figure_dir, "data");
     int result = -1;
+    ts_signals_install();
     if (ts_gnuplot_open(&gnuplot, err) < 0 || ts_dir_make(data_dir, err) < 0)
         goto out;
     for (size_t i = 0; i < results->run_count; i++) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "signals.h"
 
 extern char **environ;
 
@@ -86,15 +87,30 @@ static int start(struct process *process, char *const argv[], const char *dir, s
     return ts_err_set(err, TS_EXIT_SYSTEM, "cannot run gnuplot: %s", strerror(failed));
 }
 
+/* Its wait status. Whoever stops us by a signal wants no picture any more: it is killed. */
+static int wait_for(pid_t pid)
+{
+    struct ts_signals_held held;
+    int status = 0;
+    bool killed = false;
+    pid_t ended;
+    ts_signals_hold(&held);
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+        if (ts_signal_pending() && !killed) {
+            (void)kill(pid, SIGKILL);
+            killed = true;
+        } else {
+            ts_signals_poll(&held, NULL, 0, INT64_MAX);
+        }
+    }
+    ts_signals_release(&held);
+    return ended < 0 ? 255 << 8 : status;
+}
+
 /* Waits for its end; returns its exit status, 128 + signal, and what it said (free() it). */
 static int finish(struct process *process, char **talk)
 {
-    int status = 0;
-    while (waitpid(process->pid, &status, 0) < 0)
-        if (errno != EINTR) {
-            status = 255 << 8;
-            break;
-        }
+    int status = wait_for(process->pid);
     struct ts_text text = {0};
     char buffer[4096];
     size_t got;
@@ -107,6 +123,11 @@ static int finish(struct process *process, char **talk)
     process->talk = NULL;
     *talk = text.text ? text.text : ts_strdup("");
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int tell_interrupted(struct ts_err *err)
+{
+    return ts_err_set(err, 128 + ts_signal_pending(), "interrupted");
 }
 
 /* ---- what gnuplot can do ---- */
@@ -152,7 +173,9 @@ int ts_gnuplot_open(struct ts_gnuplot *gnuplot, struct ts_err *err)
     int status = finish(&process, &talk);
     if (status == 0)
         read_abilities(gnuplot, talk);
-    if (status == 127)
+    if (ts_signal_pending())
+        tell_interrupted(err);
+    else if (status == 127)
         ts_err_set(err, TS_EXIT_SYSTEM,
                    "gnuplot is needed to draw pictures and was not found; on Debian it is in the "
                    "package gnuplot-nox");
@@ -340,7 +363,9 @@ static int finish_figure(const struct ts_gnuplot *gnuplot, struct process *proce
     struct ts_report_figure *figure = process->figure;
     char *talk;
     int status = finish(process, &talk), result = 0;
-    if (status != 0)
+    if (ts_signal_pending())
+        result = tell_interrupted(err);
+    else if (status != 0)
         result = ts_err_set(err, TS_EXIT_SYSTEM,
                             "gnuplot failed (exit status %d) on %s/data/%s.tsv with %s:\n%.2000s",
                             status, dir, figure->name, figure->kind->script, talk);
@@ -374,6 +399,8 @@ int ts_gnuplot_draw(const struct ts_gnuplot *gnuplot, struct ts_report_figures *
         struct process *process = &ring[next++ % room];
         if (process->pid)
             result = finish_figure(gnuplot, process, dir, err);
+        if (result == 0 && ts_signal_pending())
+            result = tell_interrupted(err);
         if (result == 0)
             result = start_figure(gnuplot, process, &figures->items[i], dir, err);
     }

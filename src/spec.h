@@ -70,6 +70,8 @@ struct ts_launch {
 struct ts_source {
     char *text;   /* files joined in order, #include "x" expanded */
     char *digest; /* "xxh3:0123456789abcdef" over text */
+    char **files; /* where they and what they include lie; one may be there twice */
+    size_t file_count, file_capacity;
 };
 
 struct ts_work_exprs {

@@ -25,6 +25,7 @@ struct open_file {
 
 struct expander {
     const char *folder;
+    struct ts_source *source; /* gets the files */
     struct ts_text out;
     char **once; /* canonical paths of files with #pragma once */
     size_t once_count, once_capacity;
@@ -193,6 +194,8 @@ static int expand_file(struct expander *e, const struct open_file *up, const cha
         file.real = ts_strdup(path);
     if (!text || check_cycle(&file, err) != 0)
         goto out;
+    TS_GROW(e->source->files, e->source->file_count, e->source->file_capacity);
+    e->source->files[e->source->file_count++] = ts_strdup(path);
     result = is_once(e, file.real) ? 0 : expand_text(e, &file, text, err);
 out:
     free(file.real);
@@ -204,7 +207,7 @@ out:
 int ts_spec_read_source(const struct ts_place *at, const cJSON *list, const char *folder,
                         struct ts_source *source, struct ts_err *err)
 {
-    struct expander e = {.folder = folder};
+    struct expander e = {.folder = folder, .source = source};
     size_t count = 0, i = 0;
     int result = ts_place_filled(at, list, &count, err);
     for (const cJSON *item = count ? list->child : NULL; item && result == 0;

@@ -10,6 +10,9 @@ void ts_spec_free_variant(struct ts_variant *variant)
     free(variant->params);
     free(variant->source.text);
     free(variant->source.digest);
+    for (size_t i = 0; i < variant->source.file_count; i++)
+        free(variant->source.files[i]);
+    free(variant->source.files);
     free(variant->options);
     ts_spec_free_args(variant->args, variant->arg_count);
     for (size_t i = 0; i < variant->launch_count; i++) {

@@ -61,9 +61,11 @@ static int check_output(const struct sweep *s, struct ts_err *err)
 
     if (!s->options->output && !s->options->resume && ts_file_make_parents(s->output, err) < 0)
         return -1;
-    if (ts_file_check_output(s->output, NULL, 0, err) < 0)
+    if (ts_choose_output(s->output, s->specs, s->spec_count, s->options->rows_file, err) < 0)
         return -1;
-    /* A slip of the fingers must not cost somebody's spec. */
+    if (ts_sweep_writes_to_stdout(s)) /* though a file may have the name, too */
+        return 0;
+    /* A slip of the fingers must cost no file of somebody's. */
     if (stat(s->output, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
         !is_results(s->output))
         return ts_err_set(err, TS_EXIT_USAGE,

@@ -21,8 +21,8 @@ static const struct ts_cli cli = {
     .about =
         "Write a page with the verdicts and the pictures of one or several results files. Needs "
         "gnuplot, no device and no spec. Pictures that earlier reports, ended or not, wrote into "
-        "the "
-        "folder and this one does not show are removed, unless they were changed; nothing else is.",
+        "the folder and this one does not show are removed, unless they were changed; nothing else "
+        "is.",
     .options = options,
     .option_count = TS_COUNT(options),
     .min_args = 1,

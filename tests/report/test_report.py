@@ -12,11 +12,13 @@ import json
 import os
 import re
 import shutil
+import signal
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import xml.etree.ElementTree
 import zlib
@@ -669,6 +671,31 @@ def killed_gnuplot(tmp):
     no_pictures(out)
 
 
+def interrupted(tmp):
+    """While gnuplot draws, and while it is asked what it can: nothing of it is left, no page is written."""
+    for number, (sent, status, drawing) in enumerate(((signal.SIGINT, 130, True), (signal.SIGTERM, 143, True),
+                                                      (signal.SIGHUP, 129, True), (signal.SIGTERM, 143, False))):
+        work = os.path.join(tmp, str(number))
+        drawings, out, begun = (os.path.join(work, name) for name in ("drawings", "out", "begun"))
+        os.makedirs(drawings)
+        path = fake_gnuplot(work, f'for f; do echo part > "$f"; done; : > "{begun}"; exec sleep 60')
+        if not drawing:
+            with open(os.path.join(work, "bin", "gnuplot"), "w", encoding="utf-8") as file:
+                file.write(f'#!/bin/sh\n: > "{begun}"; exec sleep 60\n')
+        child = subprocess.Popen([program, "report", results("complete"), "-o", out], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, env=environment(PATH=path, TMPDIR=drawings))
+        while not os.path.exists(begun) and child.poll() is None:
+            time.sleep(0.01)
+        begun_s = time.monotonic()
+        child.send_signal(sent)
+        said = child.communicate()[1].decode()
+        assert child.returncode == status and "interrupted" in said, (child.returncode, said)
+        assert time.monotonic() - begun_s < 30, "it waited for gnuplot"
+        assert not os.listdir(drawings), os.listdir(drawings)
+        if drawing:
+            no_pictures(out)
+
+
 def empty_pictures(tmp):
     """gnuplot exits 0 and has drawn nothing."""
     path = fake_gnuplot(tmp, 'for f; do : > "$f"; done; exit 0')
@@ -703,7 +730,7 @@ def damaged(tmp):
 
 TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
          shared_memory, several_runs, by_hand, locale, bench, used_folder, ended_half_way, drawn_elsewhere, foreign_list,
-         missing_gnuplot, failing_gnuplot, killed_gnuplot, empty_pictures, axes_only, unwritable, damaged)
+         missing_gnuplot, failing_gnuplot, killed_gnuplot, interrupted, empty_pictures, axes_only, unwritable, damaged)
 
 
 def main():

@@ -117,9 +117,14 @@ def other_files_are_not_overwritten(sweep):
     with open(path, encoding="utf-8") as file:
         expect(file.read() == spec, "the file changed")
     expect(not os.path.exists(path + ".part"), "a journal was left")
+    os.rename(path, os.path.join(sweep.folder, "-"))  # standard output has this name, too
+    ended = sweep.run(*SMALL, "-o", "-", output=False).expect_status(0)
+    expect(json.loads(ended.out)["runs"], ended.out[:200])
     open(path, "w", encoding="utf-8").close()  # an empty file is nobody's
     sweep.run(*SMALL, "-o", path, output=False).expect_status(0)
     sweep.run(*SMALL, "-o", path, output=False).expect_status(0)
+    ended = sweep.run("--visits", "1", "--rows", path, "-o", path, output=False).expect_status(2)
+    expect("files that are read" in ended.err, ended.err)
 
 
 def rows_that_are_no_configuration(sweep):

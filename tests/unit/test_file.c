@@ -150,6 +150,11 @@ static void test_replace_a_link(void **state)
     expect_content("in-front", "two");
     assert_int_equal(lstat("in-front", &about), 0);
     assert_true(S_ISREG(about.st_mode));
+    assert_int_equal(chmod("in-front", 0640), 0);
+    assert_int_equal(ts_file_replace("in-front", "three", 5, &err), 0);
+    expect_content("in-front", "three");
+    assert_int_equal(stat("in-front", &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0640);
     assert_int_equal(ts_file_replace("none/file", "x", 1, &err), -1);
     assert_int_equal(err.exit_status, TS_EXIT_SYSTEM);
 }

@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -33,20 +32,6 @@ static void waits_are_told_apart_from_waking_up(void **state)
     assert_int_equal(ts_runqueue_between(&after, &after, 10 * MS, 2), 0);
     /* Two of them want to run for most of 1 ms, on one processor: they wait for each other. */
     assert_int_equal(ts_runqueue_between(&before, &after, 1 * MS, 1), 0);
-}
-
-/* A kernel that tells has counted turns of the thread that asks. */
-static void what_is_told_has_turns(void **state)
-{
-    (void)state;
-    struct ts_runqueue mark = ts_runqueue_mark();
-    int64_t turns = 0;
-
-    for (size_t i = 0; i < mark.count; i++)
-        turns += mark.threads[i].turns;
-    assert_int_equal(mark.count > 0, turns > 0);
-    assert_int_equal(mark.count > 0, access("/proc/self/schedstat", R_OK) == 0);
-    ts_runqueue_free(&mark);
 }
 
 static void sleep_ms(long ms)
@@ -153,7 +138,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_are_told_apart_from_waking_up),
-        cmocka_unit_test(what_is_told_has_turns),
         cmocka_unit_test(two_threads_on_one_processor_wait),
         cmocka_unit_test(who_sleeps_does_not_wait),
         cmocka_unit_test(who_polls_does_not_wait),
