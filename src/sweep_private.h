@@ -240,6 +240,8 @@ int ts_sweep_watch(struct sweep *s, const size_t *rows, size_t count, struct ts_
 /* A look at the end of a case, so that every visit stands between two. again: there is a turn left
  * in which what is taken back can be made again; else it is kept and counted as disturbed. */
 int ts_sweep_watch_settle(struct sweep *s, bool again, struct ts_err *err);
+/* Visits that wait for a look, because the last ones were starved, stay: nobody makes them again. */
+void ts_sweep_watch_believe(struct sweep *s);
 
 /* ---- sweep_pool.c ---- */
 /* What several workers do side by side with a list of units. */

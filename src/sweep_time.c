@@ -392,6 +392,7 @@ static int make_owed(struct timing *t, struct ts_err *err)
         if (result == 0)
             result = ts_sweep_watch_settle(t->s, true, err);
     }
+    ts_sweep_watch_believe(t->s);
     return result;
 }
 
@@ -448,7 +449,10 @@ static int time_case(struct timing *t, int64_t end_ns, struct ts_err *err)
         result = confirm(t, err);
     if (result == 0)
         result = prove_owed(t, err); /* of finalists that time cut off */
-    return result < 0 ? result : ts_sweep_watch_settle(s, false, err);
+    if (result == 0)
+        result = ts_sweep_watch_settle(s, false, err);
+    ts_sweep_watch_believe(s);
+    return result;
 }
 
 /* Visits that were asked for and are still to be made. */
