@@ -26,9 +26,9 @@ BENCH = os.path.join(harness.SRC, "bench")
 AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "TAPS=0", "BALLAST=0"],
         "matmul": ["ORDER=1", "TX=16", "TY=4", "TILE=16", "BM=64", "BN=64", "BK=16,128", "WM=8", "WN=8,32", "VEC=4,16", "WIDTH=4",
                    "PIPELINE=1", "PAD=0,4"],
-        "laplacian": ["TX=16", "TY=4,8", "VEC=4,16", "ROWS=1,4", "PAD=0", "LOAD=2", "LAYOUT=0"],
+        "laplacian": ["TX=16", "TY=4,8", "VEC=4,16", "ROWS=4", "PAD=0", "LOAD=2", "LAYOUT=0"],
         "laplacian3d": ["TX=16", "TY=8", "VEC=4,16", "ROWS=1", "DEPTH=16", "PAD=0"],
-        "gray_scott": ["LX=4,32", "LY=8", "LZ=1,4", "VEC=4,16", "ROWS=1", "PAD=0", "STEPS=1,2", "GROUPS=8"]}
+        "gray_scott": ["LX=4,32", "LY=8", "LZ=1,4", "VEC=4,16", "ROWS=1", "PAD=0", "STEPS=2", "GROUPS=8"]}
 
 # A deadline that a loaded machine keeps, but for kernels that never end, which are waited for.
 TIMEOUT, HANG_TIMEOUT = "30s", "8s"
@@ -66,6 +66,8 @@ def awkward(device, name):
     with open(os.path.join(BENCH, name + ".json"), encoding="utf-8") as file:
         spec = json.load(file)
     sizes = [",".join(f"{key}={value}" for key, value in size.items()) for size in spec["check_sizes"]]
+    if device.name == "rusticl":  # slow; the others are proven all the same
+        sizes = sizes[:2]
     words = list(itertools.chain.from_iterable(("--size", size) for size in sizes))
     choose = random.Random(name)
     for axis in AXES.get(name, []):
