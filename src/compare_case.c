@@ -245,11 +245,13 @@ static double typical_found(const struct ts_compare *compare)
     return typical;
 }
 
-/* Between two edits nothing but the edit can have broken a configuration, be it among the best or
- * not: a kernel that computes something wrong is no matter of speed. */
+/* A kernel that computes something wrong, or does not build any more, is no matter of speed: it
+ * counts, be it among the best or not. Who names what is deployed named all that counts; but
+ * between two edits (`ab`) nothing but the edit can have broken it. */
 static void gate_broken(struct ts_compare *compare)
 {
-    for (size_t i = 0; i < compare->row_count && compare->paired; i++)
+    bool counts = compare->paired || compare->options.gate == TS_GATE_BEST;
+    for (size_t i = 0; i < compare->row_count && counts; i++)
         if (compare->rows[i].outcome == TS_OUT_FAILED)
             compare->rows[i].gated |= TS_GATED_BROKEN;
 }

@@ -40,7 +40,7 @@ enum ts_gated {
     TS_GATED_BASELINE = 1 << 2,
     TS_GATED_DEPLOYED = 1 << 3,
     TS_GATED_ALL = 1 << 4,
-    TS_GATED_BROKEN = 1 << 5, /* of `ab`, whatever the gate: it fails on B alone */
+    TS_GATED_BROKEN = 1 << 5, /* fails in NEW alone: in the gate `best`, in every one of `ab` */
     TS_GATED_END = 1 << 6,
 };
 /* "best of its case in BASE", ...: of the lowest bit set; "" for 0. ab: in A. */

@@ -136,10 +136,12 @@ def github_tells_the_worst_first(place):
     commands = read_github(compare(place, "github"))
     kinds = [kind for kind, _, _ in commands]
     expect(kinds[0] == "error" and kinds[-1] == "notice", kinds)
-    expect(commands[0][1] == "slower: laplacian POINTS=5 W=4096 H=4096 naive TX=64 TY=8", commands[0][1])
-    expect("95 %: 1." in commands[0][2] and "counts: best of its case in BASE" in commands[0][2], commands[0][2])
-    expect(kinds.count("error") == 1 and kinds.count("warning") == 2, kinds)
-    expect(commands[-1][1] == "tilesweep: FAIL: 1 finding among 4 configurations of --gate best", commands[-1][1])
+    expect(commands[0][1] == "failed: laplacian POINTS=5 W=4096 H=4096 local TX=16 TY=8 PAD=0", commands[0][1])
+    expect("counts: fails in NEW alone" in commands[0][2], commands[0][2])
+    expect(commands[1][1] == "slower: laplacian POINTS=5 W=4096 H=4096 naive TX=64 TY=8", commands[1][1])
+    expect("95 %: 1." in commands[1][2] and "counts: best of its case in BASE" in commands[1][2], commands[1][2])
+    expect(kinds.count("error") == 2 and kinds.count("warning") == 1, kinds)
+    expect(commands[-1][1] == "tilesweep: FAIL: 2 findings among 5 configurations of --gate best", commands[-1][1])
     expect("\nPower: " in commands[-1][2] and "pwned %0A, a:b,c=d" in commands[-1][2], commands[-1][2])
 
 
