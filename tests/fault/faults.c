@@ -7,10 +7,10 @@
  *     launch KERNEL CODE    launches of KERNEL return CODE
  *     exit KERNEL STATUS    a launch of KERNEL ends the process
  *     noise KERNEL 0        a launch of KERNEL writes a line into every pipe that is open
- *     events MODE           event times are MODE: see event_modes
- *     queue                 queues with profiling are refused
- *     name HEX              devices are called by these bytes
- *     log BYTES             compilers say so much, and no text
+ *     events MODE FROM      event times are MODE from the FROM-th reading on: see event_modes
+ *     dead KERNEL N CODE    from its N-th launch on KERNEL does nothing, and its events' status is
+ * CODE queue                 queues with profiling are refused name HEX              devices are
+ * called by these bytes log BYTES             compilers say so much, and no text
  *
  * Nothing set, or nothing understood: every call goes through. The file $TILESWEEP_FAULT_MET is
  * made when a call meets its fault, so that a test knows that it tested something. */
@@ -174,11 +174,8 @@ CODE(clEnqueueFillBuffer,
       size_t offset, size_t size, cl_uint count, const cl_event *wait, cl_event *event),
      (queue, buffer, pattern, pattern_size, offset, size, count, wait, event))
 CODE(clFinish, (cl_command_queue queue), (queue))
-CODE(clGetEventInfo, (cl_event event, cl_event_info what, size_t size, void *value, size_t *used),
-     (event, what, size, value, used))
 CODE(clReleaseCommandQueue, (cl_command_queue queue), (queue))
 CODE(clReleaseContext, (cl_context context), (context))
-CODE(clReleaseEvent, (cl_event event), (event))
 CODE(clReleaseKernel, (cl_kernel kernel), (kernel))
 CODE(clReleaseMemObject, (cl_mem buffer), (buffer))
 CODE(clReleaseProgram, (cl_program program), (program))
@@ -226,6 +223,58 @@ static cl_int strike(void)
     return fault.code;
 }
 
+/* ---- launches that the device drops ---- */
+
+static cl_event dead[8192];
+static int dead_count, struck;
+
+static bool is_dead(cl_event event, bool forget)
+{
+    for (int i = 0; i < dead_count; i++) {
+        if (dead[i] == event) {
+            if (forget)
+                dead[i] = dead[--dead_count];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing is run, and only the event tells. */
+static cl_int drop(cl_command_queue queue, cl_event *event)
+{
+    tell();
+    if (!event)
+        return CL_SUCCESS;
+    cl_int code = clEnqueueMarkerWithWaitList(queue, 0, NULL, event);
+    if (code == CL_SUCCESS && dead_count < (int)(sizeof(dead) / sizeof(dead[0])))
+        dead[dead_count++] = *event;
+    return code;
+}
+
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *used)
+{
+    cl_int (*real)(cl_event, cl_event_info, size_t, void *, size_t *);
+    cl_int code = meet("clGetEventInfo");
+
+    *(void **)&real = find("clGetEventInfo");
+    if (code == CL_SUCCESS)
+        code = real(event, what, size, value, used);
+    if (code == CL_SUCCESS && what == CL_EVENT_COMMAND_EXECUTION_STATUS && is_dead(event, false))
+        *(cl_int *)value = fault.code;
+    return code;
+}
+
+cl_int clReleaseEvent(cl_event event)
+{
+    cl_int (*real)(cl_event);
+    cl_int code = meet("clReleaseEvent");
+
+    *(void **)&real = find("clReleaseEvent");
+    is_dead(event, true);
+    return code != CL_SUCCESS ? code : real(event);
+}
+
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
                               const size_t *offset, const size_t *global, const size_t *local,
                               cl_uint count, const cl_event *wait, cl_event *event)
@@ -238,6 +287,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     if (code == CL_SUCCESS && (is("launch") || is("exit") || is("noise")) &&
         is_called(kernel, fault.word))
         code = strike();
+    if (code == CL_SUCCESS && is("dead") && is_called(kernel, fault.word) && ++struck >= fault.at)
+        return drop(queue, event);
     return code != CL_SUCCESS
                ? code
                : real(queue, kernel, dims, offset, global, local, count, wait, event);
@@ -337,6 +388,16 @@ static void constant(struct times *t)
     t->end = t->start + 1000;
 }
 
+static void constant_1(struct times *t)
+{
+    t->end = t->start + 1;
+}
+
+static void forever(struct times *t)
+{
+    t->end = t->start + (1ull << 62);
+}
+
 static void coarse(struct times *t)
 {
     t->start = t->start / 1000000 * 1000000;
@@ -357,8 +418,10 @@ static const struct {
     const char *name;
     void (*change)(struct times *t); /* NULL: told by the code, or by nothing at all */
 } event_modes[] = {
-    {"unavailable", NULL},  {"untouched", NULL}, {"zero", zero},           {"reversed", reversed},
-    {"constant", constant}, {"coarse", coarse},  {"off_by_20", off_by_20}, {"bimodal", bimodal},
+    {"unavailable", NULL},    {"untouched", NULL},    {"zero", zero},
+    {"reversed", reversed},   {"constant", constant}, {"coarse", coarse},
+    {"off_by_20", off_by_20}, {"bimodal", bimodal},   {"constant_1", constant_1},
+    {"forever", forever},
 };
 
 cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value,
@@ -371,12 +434,18 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t si
     *(void **)&real = find("clGetEventProfilingInfo");
     if (code != CL_SUCCESS)
         return code;
-    if (is("events") && strcmp(fault.word, "unavailable") == 0)
+    if (!is("events") || size < sizeof(cl_ulong))
+        return real(event, what, size, value, used);
+    readings += what == CL_PROFILING_COMMAND_START || what == CL_PROFILING_COMMAND_END;
+    if (readings < fault.at)
+        return real(event, what, size, value, used);
+    tell();
+    if (strcmp(fault.word, "unavailable") == 0)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
-    if (is("events") && strcmp(fault.word, "untouched") == 0)
+    if (strcmp(fault.word, "untouched") == 0)
         return CL_SUCCESS;
     code = real(event, what, size, value, used);
-    if (code != CL_SUCCESS || !is("events") || size < sizeof(cl_ulong))
+    if (code != CL_SUCCESS)
         return code;
     real(event, CL_PROFILING_COMMAND_START, sizeof(t.start), &t.start, NULL);
     real(event, CL_PROFILING_COMMAND_END, sizeof(t.end), &t.end, NULL);
@@ -384,7 +453,6 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t si
         if (event_modes[i].change && strcmp(event_modes[i].name, fault.word) == 0)
             event_modes[i].change(&t);
     }
-    readings += what == CL_PROFILING_COMMAND_START || what == CL_PROFILING_COMMAND_END;
     if (what == CL_PROFILING_COMMAND_START)
         memcpy(value, &t.start, sizeof(t.start));
     else if (what == CL_PROFILING_COMMAND_END)

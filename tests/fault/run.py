@@ -21,7 +21,7 @@ import uuid
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import devices  # noqa: E402
 import harness  # noqa: E402
-from harness import expect  # noqa: E402
+from harness import Skipped, expect  # noqa: E402
 
 EXPECT = os.path.join(harness.HERE, "device", "expect.json")
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, DEVICE_NOT_AVAILABLE = -5, -6, -2
@@ -60,6 +60,10 @@ USES = (1, 3, 20)
 HANG_TIMEOUT = "8s"
 
 EVENTS = ("unavailable", "untouched", "zero", "reversed", "constant", "coarse", "off_by_20", "bimodal")
+# What the stop at the host's clock and the floor must see, from a reading after the audit on.
+LIES, LATER = ("unavailable", "untouched", "zero", "reversed", "constant_1", "forever"), 401
+# From which launch on: in the proof, and in a visit after it.
+DEAD = (1, 12)
 # Of each kind one: in every process and in one, before the rows and within one. Each takes its deadline.
 HANGS = (("clReleaseMemObject", 1, 0), ("clFinish", 500, 1))
 MORE_HANGS = (("clGetDeviceIDs", 1, 0), ("clReleaseProgram", 1, 0), ("clReleaseKernel", 1, 0), ("clReleaseEvent", 1, 0),
@@ -279,6 +283,30 @@ def events(faults, mode):
     return f"{seen(ended, run)}; {run['clock']['source']} clock"
 
 
+def events_lie_later(faults, mode):
+    """The clock was believed, and lies from some reading on: no row is `ok` by such a time."""
+    ended, run = faults.sweep(f"events {mode} {LATER}")
+    if run["clock"]["source"] != "event":
+        raise Skipped("this device's event times are not believed at all")
+    expect(faults.met, "never lied")
+    outcomes = {harness.outcome(row) for row in run["rows"]}
+    expect("launch-failed:CL_PROFILING_INFO_NOT_AVAILABLE" in outcomes, f"{outcomes}")
+    floor_ns = run["clock"]["floor_ns"]
+    samples = [sample for row in run["rows"] if row["time"] for visit in row["time"]["visits"] for sample in visit]
+    expect(all(sample > floor_ns / 50 for sample in samples), f"believed: {min(samples, default=0)} ns")
+    return seen(ended, run)
+
+
+def dead(faults, first):
+    """The device drops the launches of `staged`, and only their events tell."""
+    ended, run = faults.sweep(f"dead staged {first} -5")
+    expect(faults.met, "nothing was dropped")
+    for row in run["rows"]:
+        wanted = "ok" if row["variant"] == "plain" else "launch-failed:CL_OUT_OF_RESOURCES"
+        expect(harness.outcome(row) == wanted, f"{row['variant']}: {harness.outcome(row)}")
+    return seen(ended, run)
+
+
 def no_profiling(faults):
     ended, run = faults.sweep("queue")
     expect(run["counts"].get("ok", 0) == 4, f"{run['counts']}")
@@ -371,6 +399,10 @@ def main():
         report.run("fault_huge_log", huge_log, faults)
         for mode in EVENTS:
             report.run(f"fault_events_{mode}", events, faults, mode)
+        for mode in LIES:
+            report.run(f"fault_events_later_{mode}", events_lie_later, faults, mode)
+        for first in DEAD:
+            report.run(f"fault_dead_{first}", dead, faults, first)
         report.run("fault_no_profiling", no_profiling, faults)
         for call, use, once in HANGS + (MORE_HANGS if options.all else ()):
             report.run(f"fault_hang_{call}_{use}" + ("_once" if once else ""), hanging, faults, call, use, once)
