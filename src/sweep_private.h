@@ -139,6 +139,8 @@ bool ts_sweep_writes_to_stdout(const struct sweep *s);
 int ts_sweep_save(struct sweep *s, struct ts_err *err);
 /* Is anything known of any row? A plan alone is not worth a file. */
 bool ts_sweep_has_told(const struct sweep *s);
+/* Says where the journal is; false: there is no whole one. */
+bool ts_sweep_tell_journal(const struct sweep *s);
 /* Stopped by a failure: what was measured is kept and its place told. A results file that was there
  * stays as it was. */
 void ts_sweep_keep(struct sweep *s);
@@ -240,7 +242,8 @@ int ts_sweep_watch(struct sweep *s, const size_t *rows, size_t count, struct ts_
 /* A look at the end of a case, so that every visit stands between two. again: there is a turn left
  * in which what is taken back can be made again; else it is kept and counted as disturbed. */
 int ts_sweep_watch_settle(struct sweep *s, bool again, struct ts_err *err);
-/* Visits that wait for a look, because the last ones were starved, stay: nobody makes them again. */
+/* Visits that wait for a look, because the last ones were starved, stay: nobody makes them again.
+ */
 void ts_sweep_watch_believe(struct sweep *s);
 
 /* ---- sweep_pool.c ---- */
