@@ -10,11 +10,12 @@ skipped, and status 1 with --need."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
+import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness  # noqa: E402
@@ -76,9 +77,10 @@ class Checker:
         self.program, self.folder = program, folder
         self.env = harness.environment(folder)
 
-    def check(self, *words, timeout_s=300):
+    def check(self, *words, timeout_s=300, **env):
         """One check; its Ended and its document, right by its schema, its counts those of its rows."""
-        ended = harness.run([self.program, "check", "-q", "--format", "json", *words], self.env, self.folder, timeout_s)
+        command = [self.program, "check", "-q", "--format", "json", *words]
+        ended = harness.run(command, dict(self.env, **env), self.folder, timeout_s)
         ended.expect_status(0, 1, 130)
         document = harness.parse(ended.out)
         harness.check("check", document, "check")
@@ -90,9 +92,12 @@ class Checker:
         expect(not left, f"left behind: {left}")
         return ended, document
 
-    def kernel(self, name, source, params=None):
-        """A spec of one kernel k(src, dst, n) in the working folder."""
+    def kernel(self, name, source, params=None, launches=None):
+        """A spec of one kernel k(src, dst, n), or of launches of such kernels, in the working folder."""
         variants = [dict(SPEC["variants"][0], params=list(params or {}))]
+        if launches:
+            variants[0].pop("kernel")
+            variants[0]["launches"] = launches
         spec = dict(SPEC, name=name, sources=[name + ".cl"], params=params or {}, variants=variants)
         with open(os.path.join(self.folder, name + ".cl"), "w", encoding="utf-8") as file:
             file.write(source)
@@ -252,6 +257,78 @@ __kernel void k(__global const float *src, __global float *dst, int n)
     expect("finding:out-of-bounds" in outcomes(document["rows"][0]), f"{outcomes(document['rows'][0])}")
 
 
+# Stands before the real one and dies in its stead, as the races pass is about to tell that a size is done, the times named.
+DYING_OCLGRIND = """#!/usr/bin/env python3
+import os, signal, subprocess, sys
+with subprocess.Popen([{real!r}] + sys.argv[1:], stdout=subprocess.PIPE) as child:
+    for line in child.stdout:
+        if b'"done":"check"' in line and "--data-races" in sys.argv:
+            with open({counter!r}, "a+") as file:
+                file.write(".")
+                file.flush()
+                if file.tell() in {deaths}:
+                    child.kill()
+                    os.kill(os.getpid(), signal.SIGKILL)
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+"""
+RACE = """__kernel void k(__global const float *src, __global float *dst, int n)
+{
+    dst[0] = (float)get_global_id(0);
+}
+"""
+
+
+def told_before_death(checker, deaths):
+    """What was found before Oclgrind died of a pass: told once where the pass is done again, and no finding where that dies too."""
+    folder = os.path.join(checker.folder, "dying" + "".join(map(str, deaths)))
+    os.mkdir(folder)
+    with open(os.path.join(folder, "oclgrind"), "w", encoding="utf-8") as file:
+        file.write(DYING_OCLGRIND.format(real=shutil.which("oclgrind"), counter=os.path.join(folder, "counter"), deaths=deaths))
+    os.chmod(file.name, 0o755)
+    words = [checker.kernel("race", RACE), "-j", "1", "--size", "N=33", "--size", "N=20"]
+    _, document = checker.check(*words)
+    alive = document["rows"][0]
+    expect(outcomes(alive) == ["finding:data-race"], f"{outcomes(alive)}")
+
+    ended, document = checker.check(*words, PATH=folder + os.pathsep + os.environ["PATH"])
+    row = document["rows"][0]
+    with open(os.path.join(folder, "counter"), encoding="utf-8") as file:
+        expect(len(file.read()) == max(deaths) + (2 if deaths == [2] else 0), "other sizes were done than those expected")
+    if deaths == [2]:  # the second size of the first attempt
+        expect(outcomes(row) == ["finding:data-race"], f"{outcomes(row)}")
+        expect(row["findings"] == alive["findings"], f"found {row['findings']}, and {alive['findings']} without a death")
+        return
+    expect(row["status"] == "not-checked" and outcomes(row) == ["not-checked:crash"], f"{row['status']}, {outcomes(row)}")
+    told = row["passes"]["races"]["reason"]["text"]
+    expect("not counted, because said before that: data race" in told, told)
+    expect(ended.status == 1, "nothing could be checked, and the status is 0")
+
+
+def told_before_crash(checker):
+    """The same of a crash of its own: a launch that writes what nobody has initialised, and one that Oclgrind dies of."""
+    path = checker.kernel("crash", """__kernel void fault(__global const float *src, __global float *dst, int n)
+{
+    if (get_global_id(0) == 0)
+        dst[n - 1] += 1.0f;
+}
+__kernel void k(__global const float *src, __global float *dst, int n)
+{
+    float4 l = (float4)(src[0]), c = (float4)(src[n - 1]);
+    float4 r = (float4)(l.w, c.xyz);
+    if (get_global_id(0) == 0)
+        dst[0] = r.x + r.y;
+}
+""", launches=[{"kernel": "fault"}, {"kernel": "k"}])
+    _, document = checker.check(path)
+    row = document["rows"][0]
+    if row["passes"]["uninitialised"]["done"]:
+        raise harness.Skipped("this Oclgrind does not die of it")
+    expect(outcomes(row) == ["not-checked:crash"] and row["status"] == "not-checked", f"{outcomes(row)}")
+    told = row["passes"]["uninitialised"]["reason"]["text"]
+    expect("not counted, because said before that: uninitialised" in told, told)
+
+
 def printing(checker):
     """What a kernel prints is no finding, whatever it looks like."""
     path = checker.kernel("printing", r"""__kernel void k(__global const float *src, __global float *dst, int n)
@@ -289,20 +366,49 @@ def rows(checker):
     expect(codes == {"not-checked:budget"}, f"{codes}")
 
 
-def interrupted(checker):
-    """SIGINT: rows so far printed, nobody left, nothing left behind."""
-    path = os.path.join(BAD, "endless.json")
-    with subprocess.Popen([checker.program, "check", "--format", "json", path], env=checker.env, cwd=checker.folder,
+SECOND_NEVER_ENDS = """__kernel void k(__global const float *src, __global float *dst, int n)
+{
+    volatile int go_on = SPIN;
+    while (go_on)
+        ;
+    if ((int)get_global_id(0) < n)
+        dst[get_global_id(0)] = src[get_global_id(0)];
+}
+"""
+
+
+def interrupted(checker, number, form):
+    """The signal: rows so far printed, nobody left, nothing left behind."""
+    mark = uuid.uuid4().hex
+    path = checker.kernel("spins", SECOND_NEVER_ENDS, params={"SPIN": [0, 1]})
+
+    def folder():
+        return [name for name in os.listdir(checker.folder) if name.startswith("tilesweep-check-")]
+
+    def logs():
+        return {name for of in folder() for name in os.listdir(os.path.join(checker.folder, of))}
+
+    env = dict(checker.env, TILESWEEP_TEST_MARK=mark)
+    with subprocess.Popen([checker.program, "check", "--format", form, "-j", "2", path], env=env, cwd=checker.folder,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        time.sleep(1.5)
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30)
-    expect(child.returncode == 130, f"status {child.returncode}: {err.decode()[-300:]}")
-    document = harness.parse(out.decode("utf-8"))
+        # Two passes of the first row, then those of the second: logs are numbered, and go with their pass.
+        harness.wait_until(lambda: logs() == {"2", "3"}, 60, "the second row is not begun")
+        expect(len(harness.marked(mark)) >= 3, f"processes {harness.marked(mark)}: a check and its two workers were expected")
+        child.send_signal(number)
+        out, err = child.communicate(timeout=60)
+    harness.wait_until(lambda: not harness.marked(mark), 10, "a process is left behind")
+    expect(child.returncode == 128 + number, f"status {child.returncode}: {err.decode()[-300:]}")
+    expect(not folder(), f"left behind: {folder()}")
+    told = out.decode("utf-8")
+    if form == "text":
+        expect(re.match(r"clean +spins k SPIN=0\nnot checked +spins k SPIN=1\n", told), told)
+        expect(told.count("interrupted") == 2, told)
+        return
+    document = harness.parse(told)
     harness.check("check", document, "interrupted")
     expect(document["interrupted"], "not marked interrupted")
-    left = [name for name in os.listdir(checker.folder) if name.startswith("tilesweep-check-")]
-    expect(not left, f"left behind: {left}")
+    expect([outcomes(row) for row in document["rows"]] == [["clean"], ["not-checked:interrupted"] * 2],
+           f"{[outcomes(row) for row in document['rows']]}")
 
 
 def main():
@@ -325,8 +431,12 @@ def main():
             report.run(f"check_built_in_{name}", built_in, checker, name, BUILT_IN.get(name), "--quick")
         for name in sorted(specs | set(ALL)) if options.all else ():
             report.run(f"check_all_{name}", built_in, checker, name, ALL.get(name), "--timeout", "300s")
-        for test in (words, oclgrind_dies, build_failure, restrict_in_helper, printing, missing, rows, interrupted):
+        for test in (words, oclgrind_dies, build_failure, restrict_in_helper, told_before_crash, printing, missing, rows):
             report.run(f"check_{test.__name__}", test, checker)
+        for what, deaths in (("once", [2]), ("by_none", [1, 2])):
+            report.run(f"check_told_{what}", told_before_death, checker, deaths)
+        for number, form in ((signal.SIGINT, "json"), (signal.SIGTERM, "text")):
+            report.run(f"check_interrupted_{number.name}", interrupted, checker, number, form)
     return report.finish()
 
 
