@@ -70,7 +70,7 @@ CALLS = (
 # With --all.
 USES = (1, 3, 20)
 # What goes on without these: facts of devices and kernels, releases, pinned memory. All else must be told of.
-DISPENSABLE = ("clGetPlatformInfo", "clGetDeviceInfo", "clGetProgram", "clGetKernel", "clGetEvent", "clRelease",
+DISPENSABLE = ("clGetPlatformInfo", "clGetDeviceInfo", "clGetProgramBuild", "clGetKernel", "clGetEvent", "clRelease",
                "clEnqueueMap", "clEnqueueUnmap")
 # What lets a worker come to a call: the benchmark, options, and what faults.c makes of the device.
 SCENES = {
@@ -93,7 +93,8 @@ DEAD = (1, 12)
 HANGS = (("clReleaseMemObject", 1, 0, 3),)
 MORE_HANGS = (("clGetDeviceIDs", 1, 0, 3), ("clReleaseProgram", 1, 0, 3), ("clReleaseKernel", 1, 0, 3),
               ("clReleaseEvent", 1, 0, 3), ("clFinish", 1, 0, 3), ("clFinish", 500, 0, None), ("clFinish", 500, 1, None),
-              ("clBuildProgram", 2, 0, 3), ("clEnqueueReadBuffer", 9, 0, None), ("clCreateContext", 1, 0, 3))
+              ("clBuildProgram", 2, 0, 3), ("clEnqueueReadBuffer", 9, 0, None), ("clCreateContext", 1, 0, 3),
+              ("clReleaseContext", 1, 0, 3))
 # Within a visit of a kernel with state, which launches it more often than STALL_LAUNCHES; all proofs of a worker do not.
 STALLS, MORE_STALLS = ("clFinish", "clReleaseMemObject"), ("clReleaseKernel", "clReleaseEvent")
 STALL_LAUNCHES, STALL_SAMPLES = 100, "150"
@@ -321,6 +322,8 @@ def failing(faults, call, use, scene, code, wanted):
     expect(faults.met, "the call was never made to fail: test another use")
     if call == "clCreateCommandQueue" and use == 1:
         expect(run and run["clock"]["source"] == "host", "a queue without profiling, and event times are believed")
+    elif call == "clGetProgramInfo":
+        expect("without a digest" in ended.err, "no digest, and no word of it")
     elif wanted and not call.startswith(DISPENSABLE):
         expect(ended.status == 3 or run["counts"].get("ok", 0) < 4, f"failed, and nobody was told: {seen(ended, run)}")
     for row in run["rows"] if run else []:
@@ -393,7 +396,8 @@ def huge_log(faults):
 
 def hanging(faults, call, use, once, status):
     samples = ("--samples", "150") if use > 100 else ()  # enough for the 500th use
-    ended, run = faults.sweep(f"hang {call} {use} {once}", *samples, timeout=HANG_TIMEOUT)
+    scene = next(scene for name, _, scene, _ in CALLS if name == call)
+    ended, run = faults.sweep(f"hang {call} {use} {once}", *samples, timeout=HANG_TIMEOUT, scene=scene)
     expect(faults.met, "never came to hang: test another use")
     expect(status in (None, ended.status), f"exit status {ended.status}, expected {status}: {ended.err[-300:]}")
     for row in run["rows"] if run else []:
