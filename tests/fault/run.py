@@ -97,7 +97,7 @@ MORE_HANGS = (("clGetDeviceIDs", 1, 0, 3), ("clReleaseProgram", 1, 0, 3), ("clRe
               ("clReleaseContext", 1, 0, 3))
 # Within a visit of a kernel with state, which launches it more often than STALL_LAUNCHES; all proofs of a worker do not.
 STALLS, MORE_STALLS = ("clFinish", "clReleaseMemObject"), ("clReleaseKernel", "clReleaseEvent")
-STALL_LAUNCHES, STALL_SAMPLES = 100, "150"
+STALL_LAUNCHES, STALL_SAMPLES = 50, "60"
 
 # What becomes of the rows of `staged` by a driver's doing; `plain` beside them stays ok and is timed.
 OUTCOMES = {
