@@ -6,8 +6,8 @@ event times of every bad kind, calls that never return, a device lost half way, 
                        [NAME...]
 
 Whatever goes wrong, a run ends by itself with a row or a clear error, the right exit status, strict JSON, and no process
-left behind. --all walks every code of every call, at up to four uses. Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a
-test; status 1 when one failed."""
+left behind. --all walks every code of every call, at up to four uses. Prints `ok NAME`, `not ok NAME: why` or
+`skip NAME: why` a test; status 1 when one failed."""
 
 import glob
 import json
