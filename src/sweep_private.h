@@ -124,6 +124,7 @@ struct sweep {
     int64_t process_cost_ns; /* a worker's start until it has its device, at most */
     int lost_in_a_row;       /* workers lost without a job done */
     bool told_pause;         /* that a visit was made again because of a stop */
+    bool told_digest;        /* that a configuration has no digest */
 
     struct ts_row_filter *filter; /* --rows, or NULL */
 };
