@@ -32,6 +32,7 @@ BUILT_IN = {
     "matmul": ["-s", "TRANS=0", "-s", "TX=8", "-s", "TY=4", "-s", "TILE=8", "--size", "M=17,N=19,K=9"],
     "transpose": ["-s", "TILE=16", "-s", "ROWS=8", "--size", "W=37,H=21", "--size", "W=1,H=5"],
     "convolution": ["-s", "RADIUS=1,3", "-s", "TX=16", "-s", "TY=8", "--size", "W=37,H=11"],
+    "separable": ["-s", "RADIUS=3", "-s", "TX=16", "-s", "ROWS=4,16", "-s", "TILE=0,1", "--size", "W=37,H=11"],
     "gray_scott": ["-s", "DIM=3", "-s", "RADIUS=1", "-s", "BOX=0", "-s", "LX=4,8", "-s", "LY=4", "--size",
                    "W=12,H=5,D=3", "--size", "W=1,H=3,D=2"],
     "laplacian3d": ["-s", "POINTS=7", "-s", "TX=16", "-s", "TY=8", "-s", "VEC=1,4", "-s", "DEPTH=2", "--size", "W=21,H=9,D=5"],
