@@ -8,9 +8,27 @@
 #include <string.h>
 #include <time.h>
 
+#define RESERVE_BYTES ((size_t)1 << 20) /* for the last words */
+
+static void (*last_words)(void);
+static void *reserve;
+
+void ts_on_no_memory(void (*call)(void))
+{
+    free(reserve);
+    reserve = call ? malloc(RESERVE_BYTES) : NULL;
+    last_words = call;
+}
+
 void ts_no_memory(void)
 {
+    void (*call)(void) = last_words;
+    last_words = NULL;
+    free(reserve);
+    reserve = NULL;
     fputs("tilesweep: out of memory\n", stderr);
+    if (call)
+        call();
     exit(TS_EXIT_SYSTEM);
 }
 

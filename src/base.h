@@ -34,6 +34,8 @@ enum ts_exit {
 
 /* Prints one line to standard error and ends the program with status 4. */
 TS_NORETURN void ts_no_memory(void);
+/* What is to be done between the two, once; a MiB is kept for it. NULL: nothing. */
+void ts_on_no_memory(void (*call)(void));
 
 /* count zeroed elements of size bytes each; free() them. */
 void *ts_alloc(size_t count, size_t size);

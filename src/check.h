@@ -5,9 +5,10 @@
  * runs on the spec's check sizes in fresh workers under `oclgrind`, two for each size: one watches
  * races, barriers and bounds, the other, which builds without optimisation, uninitialised values.
  * Buffers are plain and outputs are left as they are made (docs/protocol.md, `check`). What
- * Oclgrind writes to its log is a finding; that it dies, refuses or does not end is none: such a
- * row is not checked, and says why. A kernel that does not build, or cannot be launched as it is,
- * is not checked either, but fails the check: nobody looked at it. */
+ * Oclgrind writes to its log is a finding, unless it dies in that process: that it dies, refuses or
+ * does not end is none, and such a row is not checked, and says why. A kernel that does not build,
+ * or cannot be launched as it is, is not checked either, but fails the check: nobody looked at it.
+ */
 #ifndef TS_CHECK_H
 #define TS_CHECK_H
 

@@ -91,7 +91,7 @@ static const char *find_space(const char *head)
     return NULL;
 }
 
-static bool begin(struct ts_finding *finding, const char *head)
+static bool begin(struct ts_finding *finding, const char *head, const struct ts_values *at)
 {
     const char *address = strstr(head, " address 0x"), *size = strstr(head, " of size ");
     const char *space = find_space(head);
@@ -107,6 +107,7 @@ static bool begin(struct ts_finding *finding, const char *head)
         if (size)
             sscanf(size, " of size %" SCNd64, &finding->bytes);
         finding->times = 1;
+        ts_values_copy(&finding->size, at);
         return true;
     }
     return false;
@@ -257,19 +258,30 @@ static bool same_finding(const struct ts_finding *a, const struct ts_finding *b)
 }
 
 /* Takes finding. */
-static void add_finding(struct ts_findings *findings, struct ts_finding *finding,
-                        const struct ts_values *size)
+static void add_finding(struct ts_findings *findings, struct ts_finding *finding)
 {
     for (size_t i = 0; i < findings->count; i++) {
         if (same_finding(&findings->items[i], finding)) {
-            findings->items[i].times++;
+            findings->items[i].times += finding->times;
             free_finding(finding);
             return;
         }
     }
-    ts_values_copy(&finding->size, size);
     TS_GROW(findings->items, findings->count, findings->capacity);
     findings->items[findings->count++] = *finding;
+}
+
+void ts_findings_move(struct ts_findings *into, struct ts_findings *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        add_finding(into, &from->items[i]);
+    into->cut |= from->cut;
+    if (!into->fatal) {
+        into->fatal = from->fatal;
+        from->fatal = NULL;
+    }
+    from->count = 0; /* each has gone */
+    ts_findings_free(from);
 }
 
 /* "OCLGRIND FATAL ERROR (Kernel.cpp:12)" and its next lines, and every message that is news to us.
@@ -307,8 +319,8 @@ void ts_findings_read(struct ts_findings *findings, const char *log, size_t leng
             continue;
         }
         if (open)
-            add_finding(findings, &finding, size);
-        open = !fatal && begin(&finding, w.line);
+            add_finding(findings, &finding);
+        open = !fatal && begin(&finding, w.line, size);
         if (!open && strstr(w.line, " suppressing further errors"))
             findings->cut = true;
         else if (!open && !fatal) {
@@ -317,7 +329,7 @@ void ts_findings_read(struct ts_findings *findings, const char *log, size_t leng
         }
     }
     if (open)
-        add_finding(findings, &finding, size);
+        add_finding(findings, &finding);
     free(w.line);
 }
 

@@ -51,6 +51,8 @@ struct ts_findings {
  * fatal. */
 void ts_findings_read(struct ts_findings *findings, const char *log, size_t length,
                       const struct ts_values *size);
+/* Adds the findings of `from`, which is empty afterwards, to those of `into`. */
+void ts_findings_move(struct ts_findings *into, struct ts_findings *from);
 void ts_findings_free(struct ts_findings *findings);
 
 /* Appends the finding in one line of words: "data race in local memory: work-item (8,0,0) reads at

@@ -64,6 +64,9 @@ struct watcher {
     enum ts_check_pass pass;
     size_t size; /* index of the one in hand */
     char *log;   /* path */
+    /* What this attempt at the pass has found. The row's once the attempt is over: one that is
+     * begun anew finds it again. */
+    struct ts_findings found;
 };
 
 struct work {
@@ -197,21 +200,23 @@ static int start(struct work *w, struct watcher *watcher, size_t task, struct ts
 /* ---- answers ---- */
 
 /* What the log says, as findings at the size in hand. */
-static void read_log(struct work *w, struct watcher *watcher)
+static struct ts_findings read_log(struct work *w, const struct watcher *watcher)
 {
-    struct ts_check_row *row = &w->c->rows[watcher->row];
+    const struct ts_check_row *row = &w->c->rows[watcher->row];
+    struct ts_findings fresh = {0};
     struct ts_err err = {0};
     size_t length = 0;
     char *log = ts_file_read(watcher->log, &length, &err);
 
     if (log)
-        ts_findings_read(&row->findings, log, length, row_size(w->c, row, watcher->size));
+        ts_findings_read(&fresh, log, length, row_size(w->c, row, watcher->size));
     free(log);
-    if (row->findings.fatal) {
-        not_done(pass_of(w, watcher), "oclgrind", row->findings.fatal);
-        free(row->findings.fatal);
-        row->findings.fatal = NULL;
+    if (fresh.fatal) {
+        not_done(pass_of(w, watcher), "oclgrind", fresh.fatal);
+        free(fresh.fatal);
+        fresh.fatal = NULL;
     }
+    return fresh;
 }
 
 static void take_talk(struct ts_check_row *row, const char *talk)
@@ -227,9 +232,14 @@ static void take_talk(struct ts_check_row *row, const char *talk)
 }
 
 /* Where Oclgrind gives up it says so on standard error, and the launch succeeds all the same. */
+static const char *last_words(const char *talk)
+{
+    return talk ? strstr(talk, "OCLGRIND FATAL ERROR") : NULL;
+}
+
 static void look_for_death(struct ts_pass_result *pass, const char *talk)
 {
-    const char *at = talk ? strstr(talk, "OCLGRIND FATAL ERROR") : NULL;
+    const char *at = last_words(talk);
     char *words;
 
     if (!at)
@@ -289,6 +299,30 @@ static void take_failure(struct ts_pass_result *pass, const struct ts_reply *rep
     free(why);
 }
 
+/* What a process said that Oclgrind then died of, or gave up in, is told but no finding: who knows
+ * since when it was wrong. What was said until a deadline stands. */
+static void take_findings(struct watcher *watcher, struct ts_pass_result *pass,
+                          const struct ts_reply *reply, struct ts_findings *fresh)
+{
+    bool died = (reply->kind == TS_REPLY_LOST && reply->status != TS_TIMEOUT) ||
+                last_words(reply->talk) || last_words(pass->why);
+    struct ts_text why = {0};
+
+    if (!died) {
+        ts_findings_move(&watcher->found, fresh);
+        return;
+    }
+    if (fresh->count > 0) {
+        ts_text_printf(&why, "%s; not counted, because said before that: ", pass->why);
+        ts_finding_print(&fresh->items[0], &why);
+        if (fresh->count > 1)
+            ts_text_printf(&why, " and %zu more", fresh->count - 1);
+        free(pass->why);
+        pass->why = why.text;
+    }
+    ts_findings_free(fresh);
+}
+
 static void end_watch(struct work *w, struct watcher *watcher, bool lost)
 {
     if (!lost)
@@ -307,6 +341,7 @@ static bool take_again(struct watcher *watcher, struct ts_pass_result *pass)
         return false;
     watcher->size = 0;
     watcher->again = true;
+    ts_findings_free(&watcher->found);
     free(pass->code);
     free(pass->why);
     *pass = (struct ts_pass_result){0};
@@ -316,24 +351,28 @@ static bool take_again(struct watcher *watcher, struct ts_pass_result *pass)
 static int take_reply(struct work *w, const struct ts_reply *reply, struct ts_err *err)
 {
     struct watcher *watcher = w->watchers;
+    struct ts_check_row *row;
     struct ts_pass_result *pass;
-    bool lost = reply->kind == TS_REPLY_LOST;
+    struct ts_findings fresh;
 
     while (!watcher->busy || watcher->seat != reply->seat)
         watcher++;
+    row = &w->c->rows[watcher->row];
     pass = pass_of(w, watcher);
-    read_log(w, watcher);
-    take_talk(&w->c->rows[watcher->row], reply->talk);
+    fresh = read_log(w, watcher);
+    take_talk(row, reply->talk);
     look_for_death(pass, reply->talk);
     take_failure(pass, reply, source_of(w, watcher)->text);
-    end_watch(w, watcher, lost);
+    take_findings(watcher, pass, reply, &fresh);
+    end_watch(w, watcher, reply->kind == TS_REPLY_LOST);
     if (!pass->code) {
         pass->sizes++;
         watcher->size++;
-        pass->done = !row_size(w->c, &w->c->rows[watcher->row], watcher->size);
+        pass->done = !row_size(w->c, row, watcher->size);
     }
     if ((!pass->code && !pass->done) || take_again(watcher, pass))
         return begin_watch(w, watcher, err);
+    ts_findings_move(&row->findings, &watcher->found);
     ts_progress_update(w->progress, ++w->done, NULL);
     return 0;
 }
@@ -371,9 +410,13 @@ static size_t watcher_count(const struct ts_checking *c)
     return (size_t)count < tasks ? (size_t)count : tasks;
 }
 
-/* What was not reached says so. */
-static void close_rows(struct ts_checking *c)
+/* What was not reached says so; what was found until then stands. */
+static void close_rows(struct work *w)
 {
+    struct ts_checking *c = w->c;
+
+    for (size_t i = 0; i < w->watcher_count; i++)
+        ts_findings_move(&c->rows[w->watchers[i].row].findings, &w->watchers[i].found);
     for (size_t i = 0; i < c->row_count; i++) {
         for (int p = 0; p < TS_PASS_COUNT; p++) {
             struct ts_pass_result *pass = &c->rows[i].passes[p];
@@ -431,7 +474,7 @@ int ts_check_watch(struct ts_checking *c, const struct ts_device *device, const 
     ts_progress_close(w.progress);
     ts_crew_close(w.crew);
     c->interrupted = ts_signal_pending() != 0;
-    close_rows(c);
+    close_rows(&w);
     free_work(&w);
     return result;
 }

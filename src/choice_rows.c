@@ -81,6 +81,9 @@ static int choose_rows(struct ts_row_filter *filter, const char *path, const cha
 
 /* ---- a comparison ---- */
 
+#define COMPARE_SCHEMA "tilesweep.compare/"
+#define COMPARE_VERSION 1
+
 /* Suspects are measured together with a few rows whose code did not change: by them the comparison
  * of the fresh rows tells what the machine did. */
 #define CONTROL_ROWS 10
@@ -116,12 +119,15 @@ static int read_comparison(struct ts_row_filter *filter, const char *path, const
                            const cJSON *document, struct ts_err *err)
 {
     const struct ts_place root = ts_place_root(path), list = ts_place_key(&root, "rows");
+    const struct ts_place schema = ts_place_key(&root, "schema");
     const cJSON *item, *rows = ts_json_get(document, "rows");
     struct ts_run *run = ts_results_add(&filter->results);
     size_t count, index = 0;
     int control = 0;
 
-    if (ts_place_list(&list, rows, &count, err) < 0)
+    if (ts_place_schema(&schema, ts_json_get(document, "schema"), COMPARE_SCHEMA, COMPARE_VERSION,
+                        err) < 0 ||
+        ts_place_list(&list, rows, &count, err) < 0)
         return -1;
     cJSON_ArrayForEach(item, rows)
     {
@@ -152,7 +158,8 @@ static int try_comparison(struct ts_row_filter *filter, const char *path, const 
 
     if (!document)
         return -1;
-    result = !strcmp(ts_json_string(document, "schema", ""), "tilesweep.compare/1");
+    result =
+        !strncmp(ts_json_string(document, "schema", ""), COMPARE_SCHEMA, strlen(COMPARE_SCHEMA));
     if (result == 1 && read_comparison(filter, path, which, document, err) < 0)
         result = -1;
     cJSON_Delete(document);

@@ -6,7 +6,8 @@
 #include "compare_private.h"
 #include "place.h"
 
-#define WAIVERS_SCHEMA "tilesweep.waivers/1"
+#define WAIVERS_SCHEMA "tilesweep.waivers/"
+#define WAIVERS_VERSION 1
 
 /* ---- reading ---- */
 
@@ -111,14 +112,12 @@ static int read_waivers(struct ts_waiver **waivers, size_t *count, const char *p
     const struct ts_place schema = ts_place_key(&root, "schema");
     const struct ts_place list = ts_place_key(&root, "waivers");
     const cJSON *item, *items = ts_json_get(document, "waivers");
-    const char *name;
     size_t room;
-    if (ts_place_keys(&root, document, known, TS_COUNT(known), err) != 0 ||
-        ts_place_string(&schema, ts_json_get(document, "schema"), &name, err) != 0)
+    if (ts_place_object(&root, document, err) != 0 ||
+        ts_place_schema(&schema, ts_json_get(document, "schema"), WAIVERS_SCHEMA, WAIVERS_VERSION,
+                        err) != 0 ||
+        ts_place_keys(&root, document, known, TS_COUNT(known), err) != 0)
         return -1;
-    if (strcmp(name, WAIVERS_SCHEMA) != 0)
-        return ts_place_expected(&schema, ts_json_get(document, "schema"), "\"" WAIVERS_SCHEMA "\"",
-                                 err);
     if (ts_place_list(&list, items, &room, err) != 0)
         return -1;
     *waivers = ts_alloc(room + 1, sizeof(**waivers));

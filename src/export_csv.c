@@ -78,7 +78,7 @@ static const struct column row_columns[] = {
     {"requested_bytes", "work.requested_bytes"},
     {"bound", "rate.bound"},
 };
-/* After them every metric that is a rate, by its own name. */
+/* After them every metric but times, by its own name. */
 
 /* Parts with names of their own: a column for each name that any row has. */
 static const struct {
@@ -130,6 +130,7 @@ static cJSON *row_to_json(const struct ts_export_row *row)
 {
     cJSON *object = ts_row_to_json(row->row, &row->run->peaks);
     cJSON *samples = ts_json_add_object(object, "samples");
+    cJSON *metrics = ts_json_add_object(object, "metrics");
     double low = DBL_MAX, high = 0.0;
     size_t count;
     double *ns = ts_row_samples(row->row, &count);
@@ -144,6 +145,9 @@ static cJSON *row_to_json(const struct ts_export_row *row)
         ts_json_add_real(samples, "max_ns", high);
     }
     free(ns);
+    for (size_t i = 0; i < ts_metric_count; i++)
+        ts_json_add_real(metrics, ts_metric_table[i].name,
+                         ts_metric_table[i].value(row->row, &row->run->peaks));
     return object;
 }
 
@@ -236,7 +240,7 @@ static void add_heading(const struct names *names, struct ts_text *out)
     for (size_t i = 0; i < TS_COUNT(row_columns); i++)
         add_title(&line, "", row_columns[i].name);
     for (size_t i = 0; i < ts_metric_count; i++)
-        if (ts_metric_table[i].is_rate)
+        if (ts_metric_table[i].kind != TS_METRIC_TIME)
             add_title(&line, "", ts_metric_table[i].name);
     end_line(&line, out);
 }
@@ -259,8 +263,8 @@ static void add_row(const cJSON *run, const cJSON *row, const struct names *name
     for (size_t i = 0; i < TS_COUNT(row_columns); i++)
         add_cell(&line, value_at(row, row_columns[i].path));
     for (size_t i = 0; i < ts_metric_count; i++)
-        if (ts_metric_table[i].is_rate)
-            add_cell(&line, ts_json_get(ts_json_get(row, "rate"), ts_metric_table[i].name));
+        if (ts_metric_table[i].kind != TS_METRIC_TIME)
+            add_cell(&line, ts_json_get(ts_json_get(row, "metrics"), ts_metric_table[i].name));
     end_line(&line, out);
 }
 

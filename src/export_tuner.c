@@ -260,8 +260,8 @@ static void add_measurements(cJSON *result, const struct ts_export_row *item)
         ts_json_add_string(time, "value", "");
     for (size_t i = 0; i < ts_metric_count && timed; i++) {
         const struct ts_metric *metric = &ts_metric_table[i];
-        double value = metric->is_rate ? metric->value(item->row, &item->run->peaks) : NAN;
-        if (isfinite(value))
+        double value = metric->value(item->row, &item->run->peaks);
+        if (metric->kind != TS_METRIC_TIME && isfinite(value))
             ts_json_add_real(add_measurement(list, metric->name, ""), "value", value);
     }
 }

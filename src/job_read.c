@@ -246,6 +246,9 @@ static int read_launches(const struct ts_place *up, const cJSON *object,
     size_t count = 0, i = 0;
     if (ts_place_filled(&at, list, &count, err) != 0)
         return -1;
+    if (count > TS_LAUNCHES_MOST)
+        return ts_place_error(&at, err, "expected at most %d launches, got %zu", TS_LAUNCHES_MOST,
+                              count);
     instance->launches = ts_alloc(count, sizeof(*instance->launches));
     instance->launch_count = count;
     for (const cJSON *item = list->child; item; item = item->next, i++) {

@@ -208,6 +208,21 @@ static char *refuse_events(const struct stamp_counts *c, const struct ts_clock_s
     return NULL;
 }
 
+#define LONGEST_BY_HOST 2.0 /* wider than the audit: one sample decides on a whole row */
+#define SHORTEST_BY_FLOOR 0.02
+#define TICKS_TO_SHOW 100
+
+bool ts_clock_believes(const struct ts_clock *clock, int64_t launches, int64_t total_ns,
+                       int64_t host_ns)
+{
+    const double total = (double)total_ns, tick = (double)clock->tick_ns;
+    const double empty = (double)clock->floor_ns * (double)launches;
+
+    if (total > LONGEST_BY_HOST * (double)host_ns + tick)
+        return false;
+    return empty < TICKS_TO_SHOW * tick || total >= SHORTEST_BY_FLOOR * empty;
+}
+
 /* Tick of event times (host == false) or of the host's clock. */
 static int64_t find_tick(const struct ts_clock_samples *samples, bool host)
 {

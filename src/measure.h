@@ -40,6 +40,12 @@ struct ts_clock {
  * off the host's for the busy kernel: shorter than half in every launch, or longer by a tenth (and
  * a tick) in most. One warning says why. */
 void ts_clock_audit(struct ts_clock *clock, const struct ts_clock_samples *samples);
+/* Can the event times of so many launches, which the host waited host_ns for, be true? Asked of
+ * every sample, for a clock may begin to lie after its audit. Not when they are twice as long as
+ * the host waited, and not when they are shorter than a fiftieth of as many empty kernels (where
+ * the clock's tick could show these). */
+bool ts_clock_believes(const struct ts_clock *clock, int64_t launches, int64_t total_ns,
+                       int64_t host_ns);
 /* One more warning, as far as there is room; takes the sentence. */
 void ts_clock_warn(struct ts_clock *clock, char *sentence);
 void ts_clock_free(struct ts_clock *clock);

@@ -110,12 +110,25 @@ static double of_peak(const struct ts_row *row, const struct ts_peaks *peaks)
     return floor_s < 0.0 ? NAN : floor_s * 1e9 / ts_metric_time_ns(row).mid;
 }
 
+/* How often each byte that must move is asked for: what staging, or a cache, can save at most. NaN
+ * when either is not stated, or nothing must move. */
+static double requested_over_compulsory(const struct ts_row *row, const struct ts_peaks *peaks)
+{
+    (void)peaks;
+    const struct ts_work *work = &row->work;
+    if (work->requested_bytes < 0 || work->bytes <= 0)
+        return NAN;
+    return (double)work->requested_bytes / (double)work->bytes;
+}
+
 const struct ts_metric ts_metric_table[] = {
-    {"median_ns", "median time of a launch over the visits", false, median_ns},
-    {"elements_per_s", "elements of work per second", true, elements_per_s},
-    {"flops_per_s", "floating-point operations per second", true, flops_per_s},
-    {"bytes_per_s", "bytes that must move per second", true, bytes_per_s},
-    {"of_peak", "share of the binding measured ceiling", true, of_peak},
+    {"median_ns", "median time of a launch over the visits", TS_METRIC_TIME, median_ns},
+    {"elements_per_s", "elements of work per second", TS_METRIC_RATE, elements_per_s},
+    {"flops_per_s", "floating-point operations per second", TS_METRIC_RATE, flops_per_s},
+    {"bytes_per_s", "bytes that must move per second", TS_METRIC_RATE, bytes_per_s},
+    {"of_peak", "share of the binding measured ceiling", TS_METRIC_RATE, of_peak},
+    {"requested_over_compulsory", "bytes that the kernel asks for over those that must move",
+     TS_METRIC_RATIO, requested_over_compulsory},
 };
 const size_t ts_metric_count = TS_COUNT(ts_metric_table);
 
@@ -144,7 +157,7 @@ cJSON *ts_rate_to_json(const struct ts_row *row, const struct ts_peaks *peaks)
 {
     cJSON *object = cJSON_CreateObject();
     for (size_t i = 0; i < ts_metric_count; i++)
-        if (ts_metric_table[i].is_rate)
+        if (ts_metric_table[i].kind == TS_METRIC_RATE)
             ts_json_add_real(object, ts_metric_table[i].name, ts_metric_table[i].value(row, peaks));
     bool timed = isfinite(ts_metric_time_ns(row).mid);
     ts_json_add_string(object, "bound", timed ? ts_metric_bound(row, peaks) : NULL);

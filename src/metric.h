@@ -14,10 +14,17 @@ struct ts_peaks {
 cJSON *ts_peaks_to_json(const struct ts_peaks *peaks);
 void ts_peaks_from_json(struct ts_peaks *peaks, const cJSON *object);
 
+/* Where results store a metric. */
+enum ts_metric_kind {
+    TS_METRIC_TIME, /* in a row's `time` */
+    TS_METRIC_RATE, /* in a row's `rate` */
+    TS_METRIC_RATIO /* nowhere: of the work alone, computed whenever results are read */
+};
+
 struct ts_metric {
     const char *name; /* JSON key, unit included: "bytes_per_s" */
     const char *doc;
-    bool is_rate; /* belongs to a row's `rate` in the results */
+    enum ts_metric_kind kind;
     /* NaN when it cannot be computed. peaks may be NULL. */
     double (*value)(const struct ts_row *row, const struct ts_peaks *peaks);
 };

@@ -117,12 +117,13 @@ int ts_ocl_arg_buffer(struct ts_ocl_kernel *kernel, unsigned index, struct ts_oc
 /* local memory: data NULL. */
 int ts_ocl_arg_value(struct ts_ocl_kernel *kernel, unsigned index, const void *data, size_t bytes,
                      struct ts_fault *fault);
-/* Queues a launch; slot >= 0 keeps its event for ts_ocl_stamp (slots 0..TS_OCL_SLOTS-1). local
- * NULL: the driver chooses. */
+/* Queues a launch; slot >= 0 keeps its event for ts_ocl_finish and ts_ocl_stamp (slots
+ * 0..TS_OCL_SLOTS-1, used from 0 on without gaps). local NULL: the driver chooses. */
 #define TS_OCL_SLOTS 8192
 int ts_ocl_launch(struct ts_ocl *ocl, struct ts_ocl_kernel *kernel, int dims, const int64_t *global,
                   const int64_t *local, int slot, struct ts_fault *fault);
-/* Waits for all that is queued; a launch that failed on the device is told here. */
+/* Waits for all that is queued; a launch that failed on the device is told here if it has a slot:
+ * without its event nobody is told. */
 int ts_ocl_finish(struct ts_ocl *ocl, struct ts_fault *fault);
 /* Event times of the launch kept in slot, after ts_ocl_finish; forgets the event. */
 struct ts_stamp ts_ocl_stamp(struct ts_ocl *ocl, int slot);

@@ -86,15 +86,25 @@ int ts_ocl_launch(struct ts_ocl *ocl, struct ts_ocl_kernel *kernel, int dims, co
     return 0;
 }
 
-/* A command that failed on the device has a negative status. */
-static cl_int event_status(cl_event event)
+/* What became of a launch that clFinish has waited for: a command that failed on the device has a
+ * negative status, and clFinish need not tell. */
+static int check_event(cl_event event, struct ts_fault *fault)
 {
     cl_int status = CL_COMPLETE;
+    cl_int code =
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
 
-    if (clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) !=
-        CL_SUCCESS)
-        return CL_COMPLETE;
-    return status;
+    if (code != CL_SUCCESS)
+        return ts_ocl_fault(fault, "clGetEventInfo", code);
+    return status < 0 ? ts_ocl_fault(fault, "kernel execution", status) : 0;
+}
+
+static void forget_events(struct ts_ocl *ocl)
+{
+    for (int i = 0; i < TS_OCL_SLOTS && ocl->slots[i]; i++) {
+        clReleaseEvent(ocl->slots[i]);
+        ocl->slots[i] = NULL;
+    }
 }
 
 int ts_ocl_finish(struct ts_ocl *ocl, struct ts_fault *fault)
@@ -104,9 +114,10 @@ int ts_ocl_finish(struct ts_ocl *ocl, struct ts_fault *fault)
     if (code != CL_SUCCESS)
         return ts_ocl_fault(fault, "clFinish", code);
     for (int i = 0; i < TS_OCL_SLOTS && ocl->slots[i]; i++) {
-        code = event_status(ocl->slots[i]);
-        if (code < 0)
-            return ts_ocl_fault(fault, "kernel execution", code);
+        if (check_event(ocl->slots[i], fault) < 0) {
+            forget_events(ocl); /* else the next kernel's finish would find it again */
+            return -1;
+        }
     }
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metric.h"
 #include "table.h"
 
 enum {
@@ -173,6 +174,22 @@ static void add_side(struct ts_text *out, const struct ts_report_case *of, const
     ts_text_free(&text);
 }
 
+/* How often the best of each side asks for each byte that must move. */
+static void add_requested(struct ts_text *out, const struct ts_verdict *verdict)
+{
+    const struct {
+        const char *name;
+        const struct ts_row *row;
+    } sides[] = {{"plain", verdict->best_plain}, {"staged", verdict->best_staged}};
+    ts_text_puts(out, "<td>");
+    for (size_t i = 0; i < TS_COUNT(sides); i++) {
+        const struct ts_row *row = sides[i].row;
+        ts_text_printf(out, "%s%s ", i > 0 ? "<br>" : "", sides[i].name);
+        ts_report_number(row ? ts_metric_value("requested_over_compulsory", row, NULL) : NAN, out);
+    }
+    ts_text_puts(out, "</td>");
+}
+
 static void add_speedup(struct ts_text *out, const struct ts_interval *speedup)
 {
     ts_text_puts(out, "<td>");
@@ -227,6 +244,7 @@ static void add_verdict(struct ts_text *out, const struct ts_report_group *group
     ts_text_puts(out, "</th>");
     add_side(out, of, of->verdict.best_plain);
     add_side(out, of, of->verdict.best_staged);
+    add_requested(out, &of->verdict);
     add_speedup(out, &of->verdict.speedup);
     ts_text_printf(out, "<td class=\"%s\"><b>%s</b></td>", ts_pays_name(of->verdict.pays),
                    pays_words(of->verdict.pays));
@@ -243,7 +261,8 @@ static void add_verdicts(struct ts_text *out, const struct ts_report_run *run)
                           "(CL_DEVICE_LOCAL_MEM_TYPE): a tile staged there is copied within the "
                           "same memory.</p>\n");
     ts_text_puts(out, "<div class=\"wide\"><table>\n<tr><th>Case</th><th>Best plain</th>"
-                      "<th>Best staged</th><th>Speed-up of staging<br>(95 % interval)</th>"
+                      "<th>Best staged</th><th>Requested over<br>compulsory bytes</th>"
+                      "<th>Speed-up of staging<br>(95 % interval)</th>"
                       "<th>Staging pays</th><th>Recommended</th><th>In words</th></tr>\n");
     for (size_t i = 0; i < run->count; i++)
         for (size_t j = 0; j < run->groups[i].count; j++)
@@ -433,7 +452,12 @@ static const char page_head[] =
     "distinguishable from the fastest count as equal, and the simplest of them is recommended. "
     "The fastest of each side are chosen by the times of the sweep and then measured again; the "
     "verdicts rest on that confirmation, the heat maps and the effect of padding show the sweep. "
-    "Never compare times across cases: they compute different things.</p>\n";
+    "Never compare times across cases: they compute different things.</p>\n"
+    "<p>Requested over compulsory bytes: all that the loads and stores of global memory in one "
+    "launch ask for, over the least that must move, each input read once and each output written "
+    "once. At 1 nothing is read again, at 3 every byte is asked for three times. That is what "
+    "staging saves; caches may serve it as well, so it tells what could be saved, not the time."
+    "</p>\n";
 
 /* "laplacian W=4096 H=4096, W=8192 H=8192; matmul M=512": what a run measured. */
 static void add_measured(struct ts_text *out, const struct ts_report_run *run)

@@ -106,6 +106,13 @@ int64_t ts_rig_max_batch(const struct ts_rig *rig)
     return slots < MAX_BATCH ? (slots < 1 ? 1 : slots) : MAX_BATCH;
 }
 
+/* A clock may lie long after its audit: it is asked at every stamp. */
+static bool is_usable(const struct ts_stamp *from, const struct ts_stamp *to)
+{
+    return from->have && to->have && from->start != 0 && to->end >= from->start &&
+           to->end - from->start <= INT64_MAX / MAX_BATCH;
+}
+
 static int bad_stamp(struct ts_fault *fault)
 {
     fault->retire = true;
@@ -128,7 +135,7 @@ static int time_span(struct ts_rig *rig, int64_t batch, int64_t *total_ns, struc
         return -1;
     first = ts_ocl_stamp(rig->bench->ocl, 0);
     last = batch > 1 ? ts_ocl_stamp(rig->bench->ocl, 1) : first;
-    if (!first.have || !last.have || last.end < first.start)
+    if (!is_usable(&first, &last))
         return bad_stamp(fault);
     *total_ns = (int64_t)(last.end - first.start);
     return 0;
@@ -150,7 +157,7 @@ static int time_sum(struct ts_rig *rig, int64_t batch, int64_t *total_ns, struct
         return -1;
     for (int64_t i = 0; i < batch * (int64_t)launches; i++) {
         struct ts_stamp stamp = ts_ocl_stamp(rig->bench->ocl, (int)i);
-        if (!stamp.have || stamp.end < stamp.start)
+        if (!is_usable(&stamp, &stamp))
             return bad_stamp(fault);
         sum += (int64_t)(stamp.end - stamp.start);
     }
@@ -173,7 +180,8 @@ static int time_by_host(struct ts_rig *rig, int64_t batch, int64_t *total_ns,
         for (int64_t i = 0; i < each; i++) {
             if (rotates && i > 0 && begin_pass(rig, fault) < 0)
                 return -1;
-            if (queue_launches(rig, -1, fault) < 0)
+            /* The last pass's events tell whether the device still runs what it is given. */
+            if (queue_launches(rig, i == each - 1 ? 0 : -1, fault) < 0)
                 return -1;
         }
         if (ts_rig_finish(rig, fault) < 0)
@@ -186,6 +194,19 @@ static int time_by_host(struct ts_rig *rig, int64_t batch, int64_t *total_ns,
     return 0;
 }
 
+static int time_by_events(struct ts_rig *rig, const struct ts_clock *clock, int64_t batch,
+                          int64_t *total_ns, struct ts_fault *fault)
+{
+    const int64_t launches = batch * (int64_t)rig->instance->launch_count, begin = ts_now_ns();
+    int result = rig->restores || rig->instance->launch_count > 1
+                     ? time_sum(rig, batch, total_ns, fault)
+                     : time_span(rig, batch, total_ns, fault);
+
+    if (result == 0 && !ts_clock_believes(clock, launches, *total_ns, ts_now_ns() - begin))
+        return bad_stamp(fault);
+    return result;
+}
+
 int ts_rig_time(struct ts_rig *rig, const struct ts_clock *clock, int64_t batch, int64_t *total_ns,
                 struct ts_fault *fault)
 {
@@ -193,12 +214,8 @@ int ts_rig_time(struct ts_rig *rig, const struct ts_clock *clock, int64_t batch,
 
     if (set_all_args(rig, 0, fault) < 0)
         return -1;
-    if (!clock->event)
-        result = time_by_host(rig, batch, total_ns, fault);
-    else if (rig->restores || rig->instance->launch_count > 1)
-        result = time_sum(rig, batch, total_ns, fault);
-    else
-        result = time_span(rig, batch, total_ns, fault);
+    result = clock->event ? time_by_events(rig, clock, batch, total_ns, fault)
+                          : time_by_host(rig, batch, total_ns, fault);
     if (result == 0 && *total_ns < 1)
         *total_ns = 1;
     return result;

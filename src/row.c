@@ -208,10 +208,26 @@ void ts_row_drop_visits(struct ts_row *row, size_t count)
 {
     struct ts_time *time = &row->time;
 
-    while (count-- > 0 && time->visit_count > 0)
-        free(time->visits[--time->visit_count].sample_ns);
+    while (count-- > 0 && time->visit_count > 0) {
+        const struct ts_visit *visit = &time->visits[--time->visit_count];
+        time->disturbed -= visit->disturbed;
+        free(visit->sample_ns);
+    }
     if (time->fresh_from > time->visit_count)
         time->fresh_from = time->visit_count;
+}
+
+size_t ts_row_mark_disturbed(struct ts_row *row, size_t count)
+{
+    size_t marked = 0;
+
+    for (size_t i = row->time.visit_count; i > 0 && marked < count; i--) {
+        struct ts_visit *visit = &row->time.visits[i - 1];
+        marked += !visit->disturbed;
+        visit->disturbed = true;
+    }
+    row->time.disturbed += (int)marked;
+    return marked;
 }
 
 static void append_visit(struct ts_time *time, const int64_t *sample_ns, size_t count, int worker)

@@ -113,6 +113,8 @@ struct ts_visit {
     size_t count;
     int worker; /* ordinal of the worker process within the run */
     int pair;   /* of `ab`: the visit of the other side with this number was made next to it; -1 */
+    bool disturbed; /* counted in the row's `disturbed`; read from a document, which tells only how
+                     * many, the last ones are marked */
 };
 
 struct ts_time {
@@ -174,6 +176,9 @@ void ts_row_add_fresh_visit(struct ts_row *row, const int64_t *sample_ns, size_t
 
 /* Takes the last `count` visits back: they were disturbed. */
 void ts_row_drop_visits(struct ts_row *row, size_t count);
+/* Marks and counts the last `count` visits that are not marked as disturbed yet; how many it found.
+ */
+size_t ts_row_mark_disturbed(struct ts_row *row, size_t count);
 
 /* All samples of all visits in ns, visit by visit, into a new array; *count of them. */
 double *ts_row_samples(const struct ts_row *row, size_t *count);

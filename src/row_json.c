@@ -358,8 +358,8 @@ static int time_from_json(struct ts_row *row, const struct ts_place *at, const c
             if (strcmp(flag->valuestring, ts_flag_table[i].name) == 0)
                 time->flags |= ts_flag_table[i].flag;
     }
-    int64_t disturbed = ts_json_int(object, "disturbed", 0);
-    time->disturbed = disturbed < INT32_MAX ? (int)disturbed : INT32_MAX;
+    /* No more than there are, though some earlier programs counted a visit twice. */
+    ts_row_mark_disturbed(row, (size_t)ts_json_int(object, "disturbed", 0));
     return 0;
 }
 

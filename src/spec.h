@@ -59,6 +59,8 @@ struct ts_ndrange {
     int dims; /* 0: not given here (inherits) */
 };
 
+#define TS_LAUNCHES_MOST 1024 /* of a chain: a worker keeps an event of each */
+
 struct ts_launch {
     char *kernel;
     struct ts_ndrange global,

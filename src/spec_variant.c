@@ -356,6 +356,9 @@ static int read_launches(struct ts_spec_reader *r, const struct ts_place *up, co
         return ts_place_error(up, err, "expected kernel or launches, got neither");
     if (list && ts_place_filled(&at, list, &count, err) != 0)
         return -1;
+    if (count > TS_LAUNCHES_MOST)
+        return ts_place_error(&at, err, "expected at most %d launches, got %zu", TS_LAUNCHES_MOST,
+                              count);
     variant->launches = ts_alloc(count, sizeof(*variant->launches));
     variant->launch_count = count;
     for (i = 0; i < count; i++)

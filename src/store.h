@@ -11,6 +11,9 @@
  *                      a later line with the same key replaces it, keeping visits
  *   {"visit":{"benchmark","size","problem","variant","params","sample_ns":[..],"worker":1,"batch":1,
  *             "first_ns":..,"fresh":false,"clock":"event"}}
+ *                      (with "disturbed":true where it was kept all the same)
+ *   {"drop":{.., "visits":1}}      the row's last visits are taken back
+ *   {"disturb":{.., "visits":1}}   the row's last visits not yet known as disturbed are, and kept
  *   {"end":{"finished":"...","interrupted":false}}   the run is complete
  *                      (a row or visit after it: the run was resumed)
  * Rows and visits belong to the run told last; a run line with the id of an earlier one goes on
@@ -106,6 +109,9 @@ int ts_journal_visit(struct ts_journal *journal, const struct ts_row *row, struc
 /* The row's last visits were taken back. */
 int ts_journal_drop(struct ts_journal *journal, const struct ts_row *row, size_t visits,
                     struct ts_err *err);
+/* So many more of the row's last visits are kept as disturbed. */
+int ts_journal_disturb(struct ts_journal *journal, const struct ts_row *row, size_t visits,
+                       struct ts_err *err);
 int ts_journal_sentinel(struct ts_journal *journal, const struct ts_sentinel_point *point,
                         struct ts_err *err);
 /* The run with all its rows and visits: a new journal that goes on with an old document. */

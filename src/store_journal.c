@@ -277,6 +277,8 @@ static int put_visit(struct ts_journal *journal, const struct ts_row *row, size_
         ts_json_add_string(object, "cache", ts_cache_name(time->cache));
     if (visit->pair >= 0)
         ts_json_add_int(object, "pair", visit->pair);
+    if (visit->disturbed)
+        ts_json_add_bool(object, "disturbed", true);
     return put(journal, "visit", object, err);
 }
 
@@ -285,12 +287,25 @@ int ts_journal_visit(struct ts_journal *journal, const struct ts_row *row, struc
     return row->time.visit_count ? put_visit(journal, row, row->time.visit_count - 1, err) : 0;
 }
 
-int ts_journal_drop(struct ts_journal *journal, const struct ts_row *row, size_t visits,
-                    struct ts_err *err)
+/* What became of the row's last visits. */
+static int put_last(struct ts_journal *journal, const char *key, const struct ts_row *row,
+                    size_t visits, struct ts_err *err)
 {
     cJSON *object = key_to_json(row);
     ts_json_add_int(object, "visits", (int64_t)visits);
-    return put(journal, "drop", object, err);
+    return put(journal, key, object, err);
+}
+
+int ts_journal_drop(struct ts_journal *journal, const struct ts_row *row, size_t visits,
+                    struct ts_err *err)
+{
+    return put_last(journal, "drop", row, visits, err);
+}
+
+int ts_journal_disturb(struct ts_journal *journal, const struct ts_row *row, size_t visits,
+                       struct ts_err *err)
+{
+    return put_last(journal, "disturb", row, visits, err);
 }
 
 int ts_journal_sentinel(struct ts_journal *journal, const struct ts_sentinel_point *point,

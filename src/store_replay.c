@@ -148,6 +148,7 @@ static int read_known(int64_t *out, const struct ts_place *at, const cJSON *valu
 
 static const struct ts_field visit_fields[] = {
     {"fresh", TS_FIELD_BOOL, 0, 0},
+    {"disturbed", TS_FIELD_BOOL, 0, 0},
     {"clock", TS_FIELD_TEXT, 0, 0},
 };
 
@@ -172,6 +173,8 @@ static int add_visit(struct ts_row *row, const struct ts_place *at, const cJSON 
         ts_row_add_visit(row, ns, count, (int)worker);
     if (result == 0)
         row->time.visits[row->time.visit_count - 1].pair = (int)pair;
+    if (result == 0 && ts_json_bool(value, "disturbed", false))
+        ts_row_mark_disturbed(row, 1);
     free(ns);
     row->time.batch = batch;
     if (row->time.first_ns < 0)
@@ -200,17 +203,38 @@ static int take_visit(struct journal_reader *reader, const struct ts_place *at, 
     return 0;
 }
 
-static int take_drop(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
-                     struct ts_err *err)
+/* The row whose last visits a line tells of, and how many; NULL on a fault. */
+static struct ts_row *find_last(struct journal_reader *reader, const struct ts_place *at,
+                                const cJSON *value, int64_t *visits, struct ts_err *err)
 {
     const struct ts_place place = ts_place_key(at, "visits");
     struct ts_row *row;
-    int64_t visits;
     if (ts_place_object(at, value, err) != 0 || reopen(reader, at, err) != 0 ||
         !(row = find_row(reader, at, value, err)) ||
-        ts_place_whole(&place, ts_json_get(value, "visits"), 1, INT32_MAX, &visits, err) != 0)
+        ts_place_whole(&place, ts_json_get(value, "visits"), 1, INT32_MAX, visits, err) != 0)
+        return NULL;
+    return row;
+}
+
+static int take_drop(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
+                     struct ts_err *err)
+{
+    int64_t visits;
+    struct ts_row *row = find_last(reader, at, value, &visits, err);
+    if (!row)
         return -1;
     ts_row_drop_visits(row, (size_t)visits);
+    return 0;
+}
+
+static int take_disturb(struct journal_reader *reader, const struct ts_place *at,
+                        const cJSON *value, struct ts_err *err)
+{
+    int64_t visits;
+    struct ts_row *row = find_last(reader, at, value, &visits, err);
+    if (!row)
+        return -1;
+    ts_row_mark_disturbed(row, (size_t)visits);
     return 0;
 }
 
@@ -243,9 +267,9 @@ static const struct line_kind {
     int (*take)(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
                 struct ts_err *err);
 } line_kinds[] = {
-    {"journal", take_opening}, {"run", take_run},   {"row", take_row},
-    {"visit", take_visit},     {"drop", take_drop}, {"sentinel", take_sentinel},
-    {"end", take_end},
+    {"journal", take_opening},   {"run", take_run},   {"row", take_row},
+    {"visit", take_visit},       {"drop", take_drop}, {"disturb", take_disturb},
+    {"sentinel", take_sentinel}, {"end", take_end},
 };
 
 /* Lines of an unknown kind are passed over: a later program may write more. */

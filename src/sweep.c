@@ -328,6 +328,26 @@ static void free_sweep(struct sweep *s, struct ts_results *results)
     ts_sweep_options_free_read(&s->merged);
 }
 
+/* A device left with locked clocks is no success, whatever was measured. */
+static int clean_up(const struct ts_sweep_options *options, int result)
+{
+    if (!options->cleanup || ts_child_shell(options->cleanup, true) == 0)
+        return result;
+    ts_say("tilesweep: --cleanup: the command failed: %s", options->cleanup);
+    if (result == TS_EXIT_OK || result == TS_EXIT_FINDING)
+        result = ts_signal_pending() ? 128 + ts_signal_pending() : TS_EXIT_SYSTEM;
+    return result;
+}
+
+/* The sweep that is under way, for the one who finds no memory. */
+static struct sweep *under_way;
+
+static void out_of_memory(void)
+{
+    (void)clean_up(under_way->options, TS_EXIT_SYSTEM);
+    (void)ts_sweep_tell_journal(under_way);
+}
+
 int ts_sweep_run(const struct ts_sweep_options *options, struct ts_results *results,
                  struct ts_err *err)
 {
@@ -342,6 +362,8 @@ int ts_sweep_run(const struct ts_sweep_options *options, struct ts_results *resu
         result = 128 + ts_signal_pending();
         goto out; /* nothing was set up yet */
     }
+    under_way = &s;
+    ts_on_no_memory(out_of_memory);
     if (options->setup && ts_child_shell(options->setup, false) != 0) {
         if (ts_signal_pending())
             result = 128 + ts_signal_pending();
@@ -359,12 +381,8 @@ int ts_sweep_run(const struct ts_sweep_options *options, struct ts_results *resu
     if (ts_signal_pending())
         result = 128 + ts_signal_pending();
 cleanup:
-    /* A device left with locked clocks is no success, whatever was measured. */
-    if (options->cleanup && ts_child_shell(options->cleanup, true) != 0) {
-        ts_say("tilesweep: --cleanup: the command failed: %s", options->cleanup);
-        if (result == TS_EXIT_OK || result == TS_EXIT_FINDING)
-            result = ts_signal_pending() ? 128 + ts_signal_pending() : TS_EXIT_SYSTEM;
-    }
+    ts_on_no_memory(NULL);
+    result = clean_up(options, result);
 out:
     free_sweep(&s, results);
     return result;

@@ -28,6 +28,19 @@ static int make_job(struct sweep *s, const struct unit *unit, struct ts_job *job
     return 0;
 }
 
+/* One failure tells of all: what a driver does not give, it gives of no program. */
+static void tell_failure(struct sweep *s, const struct ts_reply *reply)
+{
+    if (s->told_digest || reply->kind == TS_REPLY_SIGNAL)
+        return;
+    s->told_digest = true;
+    ts_progress_say(s->progress, "warning: %s: configurations without a digest of their binary: %s",
+                    s->run->device.name,
+                    reply->kind == TS_REPLY_LOST
+                        ? reply->text
+                        : ts_json_string(ts_json_get(reply->line, "reason"), "text", "?"));
+}
+
 /* A configuration without a digest stays what it is: it was measured. */
 static int decide(struct sweep *s, const struct unit *unit, const struct ts_reply *reply,
                   struct ts_err *err)
@@ -35,6 +48,8 @@ static int decide(struct sweep *s, const struct unit *unit, const struct ts_repl
     const char *binary =
         reply->kind == TS_REPLY_DONE ? ts_json_string(reply->line, "binary", NULL) : NULL;
 
+    if (!binary)
+        tell_failure(s, reply);
     for (size_t i = 0; i < unit->row_count && binary; i++) {
         struct ts_row *row = &s->run->rows[unit->rows[i]];
 

@@ -154,6 +154,14 @@ static bool save_in(struct sweep *s, const char *folder)
     return saved;
 }
 
+bool ts_sweep_tell_journal(const struct sweep *s)
+{
+    if (!s->journal || !ts_journal_is_whole(s->journal))
+        return false;
+    ts_say("what was measured is in %s.part; go on with --resume %s", s->output, s->output);
+    return true;
+}
+
 /* The results did not go where they should: the journal holds them, else they go to a folder for
  * temporary files. Says where. */
 static void rescue(struct sweep *s)
@@ -161,10 +169,8 @@ static void rescue(struct sweep *s)
     const char *chosen = getenv("TMPDIR");
     const char *const folders[] = {chosen && chosen[0] ? chosen : "/tmp", "/tmp", "/var/tmp", "."};
 
-    if (s->journal && ts_journal_is_whole(s->journal)) {
-        ts_say("what was measured is in %s.part; go on with --resume %s", s->output, s->output);
+    if (ts_sweep_tell_journal(s))
         return;
-    }
     for (size_t i = 0; i < TS_COUNT(folders); i++) {
         if (save_in(s, folders[i]))
             return;

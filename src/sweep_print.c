@@ -46,10 +46,12 @@ static void add_rates(struct ts_table *table, const struct style *style, const s
     ts_table_cell(table, "%s",
                   isfinite(rate) ? ts_human_rate(rate, style->flops ? "FLOP/s" : "B/s", human)
                                  : "");
-    if (isfinite(of_peak) && bound)
-        ts_table_cell(table, "%.0f %% of the %s ceiling%s", of_peak * 100,
-                      strcmp(bound, "memory") ? "multiply-add" : "copy",
-                      of_peak > 1 ? " (in cache)" : "");
+    if (!isfinite(of_peak) || !bound)
+        return;
+    bool by_memory = strcmp(bound, "memory") == 0; /* no cache explains a multiply-add rate */
+    ts_table_cell(table, "%.0f %% of the %s ceiling%s", of_peak * 100,
+                  by_memory ? "copy" : "multiply-add",
+                  by_memory && of_peak > 1 ? " (in cache)" : "");
 }
 
 static void add_row(struct ts_table *table, const char *label, const struct style *style,

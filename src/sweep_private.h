@@ -124,6 +124,7 @@ struct sweep {
     int64_t process_cost_ns; /* a worker's start until it has its device, at most */
     int lost_in_a_row;       /* workers lost without a job done */
     bool told_pause;         /* that a visit was made again because of a stop */
+    bool told_digest;        /* that a configuration has no digest */
 
     struct ts_row_filter *filter; /* --rows, or NULL */
 };
@@ -139,6 +140,8 @@ bool ts_sweep_writes_to_stdout(const struct sweep *s);
 int ts_sweep_save(struct sweep *s, struct ts_err *err);
 /* Is anything known of any row? A plan alone is not worth a file. */
 bool ts_sweep_has_told(const struct sweep *s);
+/* Says where the journal is; false: there is no whole one. */
+bool ts_sweep_tell_journal(const struct sweep *s);
 /* Stopped by a failure: what was measured is kept and its place told. A results file that was there
  * stays as it was. */
 void ts_sweep_keep(struct sweep *s);
@@ -240,7 +243,8 @@ int ts_sweep_watch(struct sweep *s, const size_t *rows, size_t count, struct ts_
 /* A look at the end of a case, so that every visit stands between two. again: there is a turn left
  * in which what is taken back can be made again; else it is kept and counted as disturbed. */
 int ts_sweep_watch_settle(struct sweep *s, bool again, struct ts_err *err);
-/* Visits that wait for a look, because the last ones were starved, stay: nobody makes them again. */
+/* Visits that wait for a look, because the last ones were starved, stay: nobody makes them again.
+ */
 void ts_sweep_watch_believe(struct sweep *s);
 
 /* ---- sweep_pool.c ---- */

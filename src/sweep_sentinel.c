@@ -91,7 +91,8 @@ static int take_back(struct sweep *s, bool again, struct ts_err *err)
         if (row->status != TS_OK || row->time.visit_count == 0)
             continue;
         if (!again || w->taken_back >= w->most_back) {
-            row->time.disturbed++;
+            if (ts_row_mark_disturbed(row, 1) > 0 && s->journal)
+                result = ts_journal_disturb(s->journal, row, 1, err);
             continue;
         }
         w->taken_back++;

@@ -38,17 +38,9 @@ static int add_samples(struct sweep *s, struct ts_row *row, const struct visit *
         ts_row_add_visit(row, sample_ns, count, worker);
     row->time.visits[row->time.visit_count - 1].pair = visit->pair;
     free(sample_ns);
-    row->time.disturbed +=
-        ts_json_bool(object, "starved", false) || ts_json_bool(object, "paused", false);
+    if (ts_json_bool(object, "starved", false) || ts_json_bool(object, "paused", false))
+        ts_row_mark_disturbed(row, 1);
     return s->journal ? ts_journal_visit(s->journal, row, err) : 0;
-}
-
-/* A row that fails has no time: what was measured before is not believed. */
-static void drop_visits(struct ts_row *row)
-{
-    for (size_t i = 0; i < row->time.visit_count; i++)
-        free(row->time.visits[i].sample_ns);
-    row->time.visit_count = row->time.fresh_from = 0;
 }
 
 /* Of `ab` by the pairs that there are, as it decides whether to go on. */
@@ -113,8 +105,8 @@ static int take_reply(struct sweep *s, const struct visit *visit, const struct t
     ts_sweep_take_talk(row, reply->talk);
     failed = ts_sweep_take_failure(row, reply);
     note_proofs(s, visit, reply, failed);
-    if (failed)
-        drop_visits(row);
+    if (failed) /* it has no time: what was measured before is not believed */
+        ts_row_drop_visits(row, row->time.visit_count);
     else if (row->status == TS_PENDING)
         ts_row_set_status(row, TS_OK, NULL, "%s", "");
     if ((failed || visit->first) && s->journal && ts_journal_row(s->journal, row, err) < 0)

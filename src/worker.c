@@ -435,6 +435,11 @@ static int take_streams(struct ts_worker *worker, struct ts_err *err)
     return 0;
 }
 
+static void leave(void)
+{
+    _exit(TS_EXIT_SYSTEM); /* as below */
+}
+
 int ts_worker_serve(struct ts_err *err)
 {
     struct ts_worker worker = {0};
@@ -444,6 +449,7 @@ int ts_worker_serve(struct ts_err *err)
 
     if (take_streams(&worker, err) < 0)
         return -1;
+    ts_on_no_memory(leave);
     ts_pause_install();
     ts_worker_pin_threads();
     worker.bench = ts_bench_open();

@@ -4,8 +4,8 @@ Each must be found by `run` on PoCL, by `check`, or by both, and docs/checking.m
 
     tests/check/mutants.py [--program FILE] [--keep FOLDER] [--bless] [NAME...]
 
---bless rewrites the page's table by what was seen. Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a test; status 1
-when one failed."""
+--bless rewrites the page's table by what was seen; with NAMEs, of those. Prints `ok NAME`, `not ok NAME: why` or `skip NAME:
+why` a test; status 1 when one failed."""
 
 import json
 import os
@@ -21,7 +21,8 @@ from harness import expect  # noqa: E402
 PAGE = os.path.join(harness.SRC, "docs", "checking.md")
 BARRIER = r"barrier\(CLK_LOCAL_MEM_FENCE\);"
 
-# Of each benchmark: the variant, one configuration, and sizes that no tile divides, a few work-groups large.
+# Of each benchmark, or one of its variants: the variant, one configuration, and sizes that no tile divides, a few work-groups
+# large.
 BENCHMARKS = {
     "laplacian": {
         "words": ["--variant", "local", "-s", "POINTS=5", "-s", "TX=8", "-s", "TY=4", "-s", "VEC=1", "-s", "ROWS=1",
@@ -42,10 +43,33 @@ BENCHMARKS = {
     "matmul": {
         "words": ["--variant", "tiled", "-s", "TRANS=0", "-s", "TILE=8", "-s", "ORDER=1", "-s", "PAD=0"],
         "sizes": [{"M": 19, "N": 13, "K": 21}]},
+    "matmul blocked": {
+        "words": ["--variant", "blocked", "--no-baseline", "-s", "TRANS=0", "-s", "BM=64", "-s", "BN=64", "-s", "BK=16",
+                  "-s", "WM=8", "-s", "WN=8", "-s", "VEC=4", "-s", "WIDTH=4", "-s", "PIPELINE=1", "-s", "PAD=4",
+                  "-s", "LANES=0"],
+        "sizes": [{"M": 64, "N": 68, "K": 36}]},
+    "matmul packed": {
+        "words": ["--variant", "packed", "--no-baseline", "-s", "TRANS=0", "-s", "BM=64", "-s", "BN=64", "-s", "BK=128",
+                  "-s", "WM=8", "-s", "WN=32", "-s", "VEC=16"],
+        "sizes": [{"M": 19, "N": 43, "K": 133}]},
     "gray_scott": {
         "words": ["--variant", "local", "-s", "DIM=2", "-s", "RADIUS=1", "-s", "BOX=0", "-s", "LX=32", "-s", "LY=4",
                   "-s", "LZ=1", "-s", "VEC=1", "-s", "PAD=0"],
         "sizes": [{"W": 37, "H": 9, "D": 1}]},
+    "gray_scott fused": {
+        "words": ["--variant", "fused", "--no-baseline", "-s", "DIM=2", "-s", "RADIUS=1", "-s", "BOX=0", "-s", "LX=32",
+                  "-s", "STEPS=2", "-s", "GROUPS=2"],
+        "sizes": [{"W": 21, "H": 5, "D": 1}]},
+    "laplacian3d": {
+        "words": ["--variant", "local", "-s", "POINTS=7", "-s", "TX=8", "-s", "TY=4", "-s", "VEC=1", "-s", "ROWS=1",
+                  "-s", "DEPTH=2", "-s", "PAD=0"],
+        "sizes": [{"W": 21, "H": 7, "D": 5}]},
+    "reduction": {
+        "words": ["--variant", "local", "-s", "TX=64", "-s", "GROUPS=16", "-s", "VEC=1", "-s", "TREE=1"],
+        "sizes": [{"N": 1003}]},
+    "scan": {
+        "words": ["--variant", "local", "-s", "CHUNK=16", "-s", "TX=64", "-s", "ROUNDS=1", "-s", "PAD=0"],
+        "sizes": [{"N": 1003}]},
 }
 
 # benchmark, mutation, what is replaced (a regular expression for the kernel's text), by what
@@ -73,8 +97,48 @@ MUTANTS = [
     ("matmul", "return before the barrier", r"float sum = 0\.0f;\s+for \(int start",
      r"if (top + row >= m || left + column >= n) return; \g<0>"),
     ("matmul", "index off by one", r"y < rows && x < columns", "y <= rows && x < columns"),
-    ("gray_scott", "barrier removed", BARRIER, ""),
+    ("matmul blocked", "no barrier before the tiles change", BARRIER + r" /\* all have read the tiles", "/* "),
+    ("matmul blocked", "no barrier before the next product", BARRIER + r" /\* the next tiles are whole", "/* "),
+    ("matmul packed", "no barrier before the product", BARRIER + r"  /\* the tile is whole", "/* "),
+    ("matmul packed", "no barrier before the tile changes", BARRIER + r" /\* all have read it ", "/* "),
+    ("gray_scott", "barrier removed", BARRIER + r" /\* every work-item", "/* "),
+    ("gray_scott", "halo shrunk", r"#define TILE_H \(CORE_H \+ 2 \* HALO_Y\)", "#define TILE_H (CORE_H + 2 * HALO_Y - 1)"),
+    ("gray_scott", "return before the barrier", BARRIER + r" /\* every work-item",
+     r"if ((corner.x + own.x) * VEC >= w) return; \g<0>"),
+    ("gray_scott", "index off by one", r"sides_staged\(tile_b \+ at\)", "sides_staged(tile_b + at + 1)"),
+    ("gray_scott fused", "barrier removed", BARRIER + r"(\s+next_line)", r"\1"),
+    ("gray_scott fused", "one slot for both lines", r"told\[\(i \+ u\) % 2\]", "told[0]"),
+    ("gray_scott fused", "margin shrunk", r"#define MARGIN \(STEPS \* RADIUS\)", "#define MARGIN (STEPS * RADIUS - 2)"),
+    ("gray_scott fused", "return before the barrier", r"for \(int i = 0; i < STEPS \* WINDOW", r"if (x >= w) return; \g<0>"),
+    ("gray_scott fused", "index off by one", r"min\(lx \+ 1, LX - 1\)", "min(lx + 1, LX)"),
+    ("laplacian3d", "barrier removed", BARRIER, ""),
+    ("laplacian3d", "halo shrunk", r"#define TILE_H \(CORE_H \+ 2\)", "#define TILE_H (CORE_H + 1)"),
+    ("laplacian3d", "return before the barrier", BARRIER, r"if (x >= w) return; \g<0>"),
+    ("laplacian3d", "index off by one", r"FIRST_CELL\(p\[1\]\)", "FIRST_CELL(p[2])"),
+    ("reduction", "barrier removed", BARRIER, ""),
+    ("reduction", "return before the barrier", r"tile\[item\] = sum_strided",
+     r"if (get_global_id(0) >= (size_t)n) return; \g<0>"),
+    ("reduction", "index off by one", r"tile\[\(item\) \+ apart\]", "tile[(item) + apart + 1]"),
+    ("scan", "first barrier removed", r"(apart \*= 2\) \{\s+\\\s+)" + BARRIER + r"(\s+\\)", r"\1\2"),
+    ("scan", "barrier removed before the root is cleared", r"(all = tile\[AT\(TX - 1\)\];\s+\\\s+)" + BARRIER, r"\1"),
+    ("scan", "return before the barrier", r"float all;\s+tile\[AT\(item\)\] = to_2", r"if (i >= n) return; \g<0>"),
+    ("scan", "index off by one", r"if \(i <= n - 4\)(\s+return)", r"if (i <= n - 3)\1"),
 ]
+
+
+def spec_of(name):
+    """The spec's name, of that or of a variant: "matmul blocked"."""
+    return name.split()[0]
+
+
+def kernel_file(folder, name):
+    return os.path.join(folder, "kernels", spec_of(name) + ".cl")
+
+
+def mutate(text, name, old, new):
+    changed, count = re.subn(old, new, text)
+    expect(count > 0 and changed != text, f"nothing in kernels/{spec_of(name)}.cl is like {old}: this mutant must be made anew")
+    return changed
 
 
 def prepare(folder):
@@ -82,12 +146,11 @@ def prepare(folder):
     for part in ("bench", "kernels"):
         shutil.copytree(os.path.join(harness.SRC, part), os.path.join(folder, part))
     for name, benchmark in BENCHMARKS.items():
-        path = os.path.join(folder, "bench", name + ".json")
-        with open(path, encoding="utf-8") as file:
+        with open(os.path.join(harness.SRC, "bench", spec_of(name) + ".json"), encoding="utf-8") as file:
             spec = json.load(file)
         spec.update(sizes=benchmark["sizes"], check_sizes=benchmark["sizes"])
         spec.pop("quick_sizes", None)
-        with open(path, "w", encoding="utf-8") as file:
+        with open(os.path.join(folder, "bench", name + ".json"), "w", encoding="utf-8") as file:
             json.dump(spec, file)
 
 
@@ -121,11 +184,10 @@ class Mutants:
         expect(self.look(name) == ("", ""), f"run, check say {self.look(name)} of the kernel as it is")
 
     def mutant(self, name, what, old, new, page):
-        path = os.path.join(self.folder, "kernels", name + ".cl")
+        path = kernel_file(self.folder, name)
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        changed, count = re.subn(old, new, text)
-        expect(count > 0, f"nothing in kernels/{name}.cl is like {old}: this mutant must be made anew")
+        changed = mutate(text, name, old, new)
         try:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(changed)
@@ -146,40 +208,62 @@ class Mutants:
 def read_page():
     with open(PAGE, encoding="utf-8") as file:
         text = file.read()
-    lines = re.findall(r"^\| (\w+) \| ([^|]+?) \| ([^|]*?) \| ([^|]*?) \|$", text, re.M)
+    lines = re.findall(r"^\| ([\w ]+) \| ([^|]+?) \| ([^|]*?) \| ([^|]*?) \|$", text, re.M)
     nothing = {"nothing": ""}
     return text, {(name, what): (nothing.get(run.strip("`"), run.strip("`")), nothing.get(check, check))
                   for name, what, run, check in lines if name in BENCHMARKS}
 
 
-def write_page(text, seen):
-    lines = [f"| {name} | {what} | {'`' + run + '`' if run else 'nothing'} | {check or 'nothing'} |\n"
-             for (name, what), (run, check) in seen.items()]
+def write_page(text, told):
+    lines = [f"| {name} | {what} | {'`' + told[name, what][0] + '`' if told[name, what][0] else 'nothing'} | "
+             f"{told[name, what][1] or 'nothing'} |\n" for name, what, _, _ in MUTANTS if (name, what) in told]
     new = re.sub(r"(\| benchmark \|.*\n\| ---.*\n)(\|.*\n)*", lambda m: m.group(1) + "".join(lines), text)
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(new)
 
 
+# ---- without a device ----
+
+def match():
+    """Every mutation still finds what it replaces, and every benchmark has one."""
+    for name, what, old, new in MUTANTS:
+        expect(name in BENCHMARKS, f"{name}, {what}: no entry in BENCHMARKS")
+        with open(kernel_file(harness.SRC, name), encoding="utf-8") as file:
+            mutate(file.read(), name, old, new)
+    specs = {name[:-5] for name in os.listdir(os.path.join(harness.SRC, "bench")) if name.endswith(".json")}
+    mutated = {spec_of(name) for name, _, _, _ in MUTANTS}
+    expect(mutated == specs, f"without mutants: {sorted(specs - mutated)}; without a spec: {sorted(mutated - specs)}")
+
+
+def page_is_whole(page):
+    """Each mutant once, and a line of the page for each."""
+    keys = [(name, what) for name, what, _, _ in MUTANTS]
+    expect(len(set(keys)) == len(keys), "a mutant twice")
+    expect(list(page) == keys, f"{os.path.basename(PAGE)} lacks {sorted(set(keys) - set(page))}, has "
+                               f"{sorted(set(page) - set(keys))} beside them, or another order: --bless")
+
+
 def main():
     options = harness.arguments(__doc__, (("--bless",), {"action": "store_true"}))
     report = harness.Report(options.only)
+    text, page = read_page()
+    report.run("mutants_match", match)
+    if not options.bless:
+        report.run("mutants_page", page_is_whole, page)
     missing = "oclgrind" if not shutil.which("oclgrind") else "PoCL" if devices.missing("pocl") else None
     if missing:
         report.tell("skip", "mutants", f"no {missing}")
-        return 0
-    text, page = read_page()
+        return report.finish()
     with harness.Folder(options.keep) as folder:
         prepare(folder)
         mutants = Mutants(options.program, folder)
         for name in BENCHMARKS:
-            report.run(f"mutant_{name}_none", mutants.unchanged, name)
+            report.run(f"mutant_{name.replace(' ', '_')}_none", mutants.unchanged, name)
         for name, what, old, new in MUTANTS:
-            report.run(f"mutant_{name}_{what.replace(' ', '_')}", mutants.mutant, name, what, old, new,
+            report.run(f"mutant_{name}_{what}".replace(" ", "_"), mutants.mutant, name, what, old, new,
                        None if options.bless else page)
         if options.bless:
-            write_page(text, mutants.seen)
-        elif not options.only:
-            report.run("mutants_page", lambda: expect(set(page) == set(mutants.seen), "the page has other lines"))
+            write_page(text, {**page, **mutants.seen})
     return report.finish()
 
 

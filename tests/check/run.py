@@ -3,18 +3,19 @@
 tests/device/expect.json; what that does not name must be clean), some of each built-in benchmark, which must be clean,
 and what a check must not be fooled by.
 
-    tests/check/run.py [--program FILE] [--keep FOLDER] [NAME...]
+    tests/check/run.py [--program FILE] [--keep FOLDER] [--all] [NAME...]
 
 Prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` a test; status 1 when one failed. Without Oclgrind one test is
 skipped, and status 1 with --need."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
+import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness  # noqa: E402
@@ -24,21 +25,44 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DEVICE_TESTS = os.path.join(harness.SRC, "tests", "device")
 BAD = os.path.join(DEVICE_TESTS, "bad")
 
-# Enough of each built-in benchmark to meet every kernel, every way to load, and vectors; small, because an
-# interpreter takes a microsecond for an instruction.
+BENCH = os.path.join(harness.SRC, "bench")
+
+# Of each built-in benchmark, checks of its quick axes with these: enough to meet the kernel of every variant, every way to
+# load, and vectors; small, because an interpreter takes a microsecond for an instruction. Axes, sizes, variants (all, if left
+# out).
 BUILT_IN = {
-    "laplacian": ["-s", "POINTS=9", "-s", "TX=16", "-s", "TY=4", "-s", "VEC=1,4,16", "-s", "ROWS=1", "-s", "PAD=0", "-s", "LOAD=0,2",
-                  "--size", "W=52,H=11", "--size", "W=1,H=17"],
-    "matmul": ["-s", "TRANS=0", "-s", "TX=8", "-s", "TY=4", "-s", "TILE=8", "--size", "M=17,N=19,K=9"],
-    "transpose": ["-s", "TILE=16", "-s", "ROWS=8", "--size", "W=37,H=21", "--size", "W=1,H=5"],
-    "convolution": ["-s", "RADIUS=1,3", "-s", "TX=16", "-s", "TY=8", "--size", "W=37,H=11"],
-    "separable": ["-s", "RADIUS=3", "-s", "TX=16", "-s", "ROWS=4,16", "-s", "TILE=0,1", "--size", "W=37,H=11"],
-    "gray_scott": ["-s", "DIM=3", "-s", "RADIUS=1", "-s", "BOX=0", "-s", "LX=4,8", "-s", "LY=4", "--size",
-                   "W=12,H=5,D=3", "--size", "W=1,H=3,D=2"],
-    "laplacian3d": ["-s", "POINTS=7", "-s", "TX=16", "-s", "TY=8", "-s", "VEC=1,4", "-s", "DEPTH=2", "--size", "W=21,H=9,D=5"],
-    "reduction": ["-s", "TX=64", "-s", "GROUPS=16,128", "--size", "N=1000"],
-    "scan": ["-s", "TX=64", "--size", "N=1000"],
+    "laplacian": [("POINTS=9 TX=16 TY=4,8 VEC=1,4,16 ROWS=1 PAD=0 LOAD=0,2", "W=52,H=11 W=1,H=17")],
+    # The second: tiles that lie inside the matrices, which shift back at the edge.
+    "matmul": [("TRANS=0,1,2 TX=8,16 TY=4 TILE=8 BM=64 BN=64", "M=17,N=19,K=9"),
+               ("TRANS=0,1,2 BM=64 BN=64 PAD=4", "M=64,N=68,K=20", "blocked")],
+    "transpose": [("TILE=16 ROWS=8", "W=37,H=21 W=1,H=5")],
+    "convolution": [("RADIUS=1,3 TX=16 TY=8", "W=37,H=11 W=1,H=5")],
+    "separable": [("RADIUS=3 TX=16 ROWS=4,16 TILE=0,1", "W=37,H=11")],
+    "gray_scott": [("DIM=3 RADIUS=1 BOX=0 LX=4,8 LY=4", "W=12,H=5,D=3 W=1,H=3,D=2", "naive,local"),
+                   ("DIM=3 RADIUS=1 BOX=0 LX=8 LY=8 STEPS=2", "W=12,H=5,D=2", "fused3d"),
+                   ("DIM=2 RADIUS=1,2 BOX=0,1 LX=4,32 LY=4 ROWS=1", "W=21,H=9,D=1 W=1,H=3,D=1", "naive,local"),
+                   ("DIM=2 RADIUS=1,2 BOX=0,1 LX=32 STEPS=2 GROUPS=2", "W=21,H=3,D=1", "fused")],
+    "laplacian3d": [("POINTS=7 TX=16 TY=8 VEC=1,4 DEPTH=2", "W=21,H=9,D=5")],
+    "reduction": [("TX=64 GROUPS=16,128", "N=1000")],
+    "scan": [("TX=64", "N=1000")],
 }
+
+# --all: of each, the spec's own axes but for these.
+ALL = {
+    "laplacian": [("", "W=68,H=9 W=1,H=5")],
+    "matmul": [("", "M=17,N=19,K=9")],
+    "transpose": [("", "W=37,H=21 W=64,H=64")],
+    "convolution": [("RADIUS=1,4,8", "W=20,H=9")],
+    "separable": [("RADIUS=1,4,8", "W=20,H=9")],
+    "gray_scott": [("LX=4,32 LY=4,8 VEC=1,4,16", "W=20,H=5,D=1 W=12,H=3,D=3", "naive,local"),
+                   ("LX=16,32 LY=4,8,16 STEPS=1,2 GROUPS=8", "W=21,H=2,D=1 W=12,H=3,D=2", "fused,fused3d")],
+    "laplacian3d": [("TX=16", "W=21,H=9,D=3 W=32,H=3,D=2")],
+    "reduction": [("GROUPS=16,128", "N=5000 N=3")],
+    "scan": [("", "N=5000 N=3")],
+}
+
+# What Oclgrind cannot run, and the code of its rows' reason. Every other row of a built-in benchmark must be clean.
+EXEMPT = {("laplacian", "shuffle"): "feature"}
 
 SPEC = {
     "schema": "tilesweep.spec/1", "options": "-cl-std=CL1.2", "reference": {"variant": "k"},
@@ -56,9 +80,10 @@ class Checker:
         self.program, self.folder = program, folder
         self.env = harness.environment(folder)
 
-    def check(self, *words, timeout_s=300):
+    def check(self, *words, timeout_s=300, **env):
         """One check; its Ended and its document, right by its schema, its counts those of its rows."""
-        ended = harness.run([self.program, "check", "-q", "--format", "json", *words], self.env, self.folder, timeout_s)
+        command = [self.program, "check", "-q", "--format", "json", *words]
+        ended = harness.run(command, dict(self.env, **env), self.folder, timeout_s)
         ended.expect_status(0, 1, 130)
         document = harness.parse(ended.out)
         harness.check("check", document, "check")
@@ -70,9 +95,12 @@ class Checker:
         expect(not left, f"left behind: {left}")
         return ended, document
 
-    def kernel(self, name, source, params=None):
-        """A spec of one kernel k(src, dst, n) in the working folder."""
+    def kernel(self, name, source, params=None, launches=None):
+        """A spec of one kernel k(src, dst, n), or of launches of such kernels, in the working folder."""
         variants = [dict(SPEC["variants"][0], params=list(params or {}))]
+        if launches:
+            variants[0].pop("kernel")
+            variants[0]["launches"] = launches
         spec = dict(SPEC, name=name, sources=[name + ".cl"], params=params or {}, variants=variants)
         with open(os.path.join(self.folder, name + ".cl"), "w", encoding="utf-8") as file:
             file.write(source)
@@ -126,13 +154,31 @@ def bad_kernel(checker, name, expected):
     expect(ended.status == (1 if finding else 0), f"exit status {ended.status}")
 
 
-def built_in(checker, name):
-    ended, document = checker.check(name, "--quick", *BUILT_IN[name])
-    bad = [f"{sorted(row_words(row))}: {outcomes(row)}: {[f['text'] for f in row['findings']]}"
-           for row in document["rows"] if row["status"] != "clean"]
-    expect(not bad, f"{len(bad)} of {len(document['rows'])} rows: {'; '.join(bad[:3])}")
-    expect(ended.status == 0, f"exit status {ended.status}")
-    expect(any(row["variant"] != "naive" for row in document["rows"]), "no staged variant")
+def built_in(checker, name, checks, *words):
+    """Every row of the checks is clean, and every variant of the spec is among them, but for those of EXEMPT."""
+    expect(checks, f"no entry for bench/{name}.json: say here by which axes and sizes its kernels are checked")
+    with open(os.path.join(BENCH, name + ".json"), encoding="utf-8") as file:
+        variants = {variant["name"] for variant in json.load(file)["variants"]}
+    exempt = {variant: [f"not-checked:{code}"] * 2 for (of, variant), code in EXEMPT.items() if of == name}
+    expect(set(exempt) <= variants, f"variants {sorted(variants)}, and exempt are {sorted(exempt)}")
+    clean, bad, count = set(), [], 0
+    for axes, sizes, *only in checks:
+        more = ["--no-baseline", "--variant", *only] if only else []
+        for option, values in (("-s", axes), ("--size", sizes)):
+            more += [word for value in values.split() for word in (option, value)]
+        ended, document = checker.check(name, *words, *more, timeout_s=7200)
+        expect(ended.status in (0, 1), f"exit status {ended.status}")
+        for row in document["rows"]:
+            count += 1
+            if row["variant"] in exempt or row["status"] != "clean":
+                if outcomes(row) != exempt.get(row["variant"]):
+                    bad.append(f"{sorted(row_words(row))}: {outcomes(row)}: {[f['text'] for f in row['findings']]}")
+            else:
+                clean.add(row["variant"])
+        expect(bad or ended.status == 0, f"exit status {ended.status}")
+    expect(not bad, f"{len(bad)} of {count} rows: {'; '.join(bad[:3])}")
+    expect(clean == variants - set(exempt), f"no clean row of {sorted(variants - set(exempt) - clean)}")
+    return f"{count} configurations"
 
 
 # ---- what must not fool it ----
@@ -214,6 +260,78 @@ __kernel void k(__global const float *src, __global float *dst, int n)
     expect("finding:out-of-bounds" in outcomes(document["rows"][0]), f"{outcomes(document['rows'][0])}")
 
 
+# Stands before the real one and dies in its stead, as the races pass is about to tell that a size is done, the times named.
+DYING_OCLGRIND = """#!/usr/bin/env python3
+import os, signal, subprocess, sys
+with subprocess.Popen([{real!r}] + sys.argv[1:], stdout=subprocess.PIPE) as child:
+    for line in child.stdout:
+        if b'"done":"check"' in line and "--data-races" in sys.argv:
+            with open({counter!r}, "a+") as file:
+                file.write(".")
+                file.flush()
+                if file.tell() in {deaths}:
+                    child.kill()
+                    os.kill(os.getpid(), signal.SIGKILL)
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+"""
+RACE = """__kernel void k(__global const float *src, __global float *dst, int n)
+{
+    dst[0] = (float)get_global_id(0);
+}
+"""
+
+
+def told_before_death(checker, deaths):
+    """What was found before Oclgrind died of a pass: told once where the pass is done again, no finding where that dies too."""
+    folder = os.path.join(checker.folder, "dying" + "".join(map(str, deaths)))
+    os.mkdir(folder)
+    with open(os.path.join(folder, "oclgrind"), "w", encoding="utf-8") as file:
+        file.write(DYING_OCLGRIND.format(real=shutil.which("oclgrind"), counter=os.path.join(folder, "counter"), deaths=deaths))
+    os.chmod(file.name, 0o755)
+    words = [checker.kernel("race", RACE), "-j", "1", "--size", "N=33", "--size", "N=20"]
+    _, document = checker.check(*words)
+    alive = document["rows"][0]
+    expect(outcomes(alive) == ["finding:data-race"], f"{outcomes(alive)}")
+
+    ended, document = checker.check(*words, PATH=folder + os.pathsep + os.environ["PATH"])
+    row = document["rows"][0]
+    with open(os.path.join(folder, "counter"), encoding="utf-8") as file:
+        expect(len(file.read()) == max(deaths) + (2 if deaths == [2] else 0), "other sizes were done than those expected")
+    if deaths == [2]:  # the second size of the first attempt
+        expect(outcomes(row) == ["finding:data-race"], f"{outcomes(row)}")
+        expect(row["findings"] == alive["findings"], f"found {row['findings']}, and {alive['findings']} without a death")
+        return
+    expect(row["status"] == "not-checked" and outcomes(row) == ["not-checked:crash"], f"{row['status']}, {outcomes(row)}")
+    told = row["passes"]["races"]["reason"]["text"]
+    expect("not counted, because said before that: data race" in told, told)
+    expect(ended.status == 1, "nothing could be checked, and the status is 0")
+
+
+def told_before_crash(checker):
+    """The same of a crash of its own: a launch that writes what nobody has initialised, and one that Oclgrind dies of."""
+    path = checker.kernel("crash", """__kernel void fault(__global const float *src, __global float *dst, int n)
+{
+    if (get_global_id(0) == 0)
+        dst[n - 1] += 1.0f;
+}
+__kernel void k(__global const float *src, __global float *dst, int n)
+{
+    float4 l = (float4)(src[0]), c = (float4)(src[n - 1]);
+    float4 r = (float4)(l.w, c.xyz);
+    if (get_global_id(0) == 0)
+        dst[0] = r.x + r.y;
+}
+""", launches=[{"kernel": "fault"}, {"kernel": "k"}])
+    _, document = checker.check(path)
+    row = document["rows"][0]
+    if row["passes"]["uninitialised"]["done"]:
+        raise harness.Skipped("this Oclgrind does not die of it")
+    expect(outcomes(row) == ["not-checked:crash"] and row["status"] == "not-checked", f"{outcomes(row)}")
+    told = row["passes"]["uninitialised"]["reason"]["text"]
+    expect("not counted, because said before that: uninitialised" in told, told)
+
+
 def printing(checker):
     """What a kernel prints is no finding, whatever it looks like."""
     path = checker.kernel("printing", r"""__kernel void k(__global const float *src, __global float *dst, int n)
@@ -251,24 +369,55 @@ def rows(checker):
     expect(codes == {"not-checked:budget"}, f"{codes}")
 
 
-def interrupted(checker):
-    """SIGINT: rows so far printed, nobody left, nothing left behind."""
-    path = os.path.join(BAD, "endless.json")
-    with subprocess.Popen([checker.program, "check", "--format", "json", path], env=checker.env, cwd=checker.folder,
+SECOND_NEVER_ENDS = """__kernel void k(__global const float *src, __global float *dst, int n)
+{
+    volatile int go_on = SPIN;
+    while (go_on)
+        ;
+    if ((int)get_global_id(0) < n)
+        dst[get_global_id(0)] = src[get_global_id(0)];
+}
+"""
+
+
+def interrupted(checker, number, form):
+    """The signal: rows so far printed, nobody left, nothing left behind."""
+    mark = uuid.uuid4().hex
+    path = checker.kernel("spins", SECOND_NEVER_ENDS, params={"SPIN": [0, 1]})
+
+    def folder():
+        return [name for name in os.listdir(checker.folder) if name.startswith("tilesweep-check-")]
+
+    def logs():
+        return {name for of in folder() for name in os.listdir(os.path.join(checker.folder, of))}
+
+    env = dict(checker.env, TILESWEEP_TEST_MARK=mark)
+    with subprocess.Popen([checker.program, "check", "--format", form, "-j", "2", path], env=env, cwd=checker.folder,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        time.sleep(1.5)
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30)
-    expect(child.returncode == 130, f"status {child.returncode}: {err.decode()[-300:]}")
-    document = harness.parse(out.decode("utf-8"))
+        # Two passes of the first row, then those of the second: logs are numbered, and go with their pass.
+        harness.wait_until(lambda: logs() == {"2", "3"}, 60, "the second row is not begun")
+        expect(len(harness.marked(mark)) >= 3, f"processes {harness.marked(mark)}: a check and its two workers were expected")
+        child.send_signal(number)
+        out, err = child.communicate(timeout=60)
+    harness.wait_until(lambda: not harness.marked(mark), 10, "a process is left behind")
+    expect(child.returncode == 128 + number, f"status {child.returncode}: {err.decode()[-300:]}")
+    expect(not folder(), f"left behind: {folder()}")
+    told = out.decode("utf-8")
+    if form == "text":
+        expect(re.match(r"clean +spins k SPIN=0\nnot checked +spins k SPIN=1\n", told), told)
+        expect(told.count("interrupted") == 2, told)
+        return
+    document = harness.parse(told)
     harness.check("check", document, "interrupted")
     expect(document["interrupted"], "not marked interrupted")
-    left = [name for name in os.listdir(checker.folder) if name.startswith("tilesweep-check-")]
-    expect(not left, f"left behind: {left}")
+    expect([outcomes(row) for row in document["rows"]] == [["clean"], ["not-checked:interrupted"] * 2],
+           f"{[outcomes(row) for row in document['rows']]}")
 
 
 def main():
-    options = harness.arguments(__doc__, (("--need",), {"action": "store_true", "help": "no Oclgrind is a failure"}))
+    options = harness.arguments(
+        __doc__, (("--need",), {"action": "store_true", "help": "no Oclgrind is a failure"}),
+        (("--all",), {"action": "store_true", "help": "also most configurations of the built-in benchmarks, which takes long"}))
     report = harness.Report(options.only)
     if not shutil.which("oclgrind"):
         report.tell("not ok" if options.need else "skip", "oclgrind", "no oclgrind in PATH")
@@ -280,10 +429,17 @@ def main():
         checker = Checker(options.program, folder)
         for name in sorted(specs | set(expectations)):
             report.run(f"check_bad_{name}", bad_kernel, checker, name, expectations.get(name, {}))
-        for name in BUILT_IN:
-            report.run(f"check_built_in_{name}", built_in, checker, name)
-        for test in (words, oclgrind_dies, build_failure, restrict_in_helper, printing, missing, rows, interrupted):
+        specs = {name[:-5] for name in os.listdir(BENCH) if name.endswith(".json")}
+        for name in sorted(specs | set(BUILT_IN)):
+            report.run(f"check_built_in_{name}", built_in, checker, name, BUILT_IN.get(name), "--quick")
+        for name in sorted(specs | set(ALL)) if options.all else ():
+            report.run(f"check_all_{name}", built_in, checker, name, ALL.get(name), "--timeout", "300s")
+        for test in (words, oclgrind_dies, build_failure, restrict_in_helper, told_before_crash, printing, missing, rows):
             report.run(f"check_{test.__name__}", test, checker)
+        for what, deaths in (("once", [2]), ("by_none", [1, 2])):
+            report.run(f"check_told_{what}", told_before_death, checker, deaths)
+        for number, form in ((signal.SIGINT, "json"), (signal.SIGTERM, "text")):
+            report.run(f"check_interrupted_{number.name}", interrupted, checker, number, form)
     return report.finish()
 
 

@@ -62,6 +62,8 @@ def real_run(place):
     for line, row in zip(table, rows):
         expect(number(line["median_ns"]) == (row["time"] or {"median_ns": None})["median_ns"], line)
         expect(line["device"] == "NVIDIA H200", line["device"])
+        work = row["work"]  # also of what failed, and of results that were written before there was this metric
+        expect(abs(number(line["requested_over_compulsory"]) * work["bytes"] / work["requested_bytes"] - 1) < 1e-9, line)
 
 
 def texts_are_data(place):

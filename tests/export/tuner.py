@@ -254,6 +254,8 @@ def t4_of_every_status(place):
         expect((result["invalidity"], result["correctness"]) == (INVALIDITY[row["status"]], int(ok)), result["invalidity"])
         value = result["measurements"][0]["value"]
         expect(round(value * 1e6) == row["time"]["median_ns"] if ok else value == "", value)
+        named = [item["name"] for item in result["measurements"]]
+        expect("median_ns" not in named and ("bytes_per_s" in named) == ok, named)
         expect([round(ms * 1e6) for ms in result["times"]["runtimes"]] == (results.samples(row) if ok else []), "runtimes")
     expect({row["status"] for row in rows} == set(INVALIDITY), "a status is missing")
 

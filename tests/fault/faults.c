@@ -3,14 +3,23 @@
  *
  *     fail CALL N CODE      the N-th use of CALL (from 1) returns CODE, or NULL with CODE
  *     hang CALL N ONCE      the N-th use of CALL does not return; ONCE 1: in one process only
+ *     stall KERNEL N CALL   after the N-th launch of KERNEL the next use of CALL does not return,
+ *                           in one process only
  *     lost N CODE           after the N-th launch everything but releases returns CODE
  *     launch KERNEL CODE    launches of KERNEL return CODE
  *     exit KERNEL STATUS    a launch of KERNEL ends the process
  *     noise KERNEL 0        a launch of KERNEL writes a line into every pipe that is open
- *     events MODE           event times are MODE: see event_modes
+ *     events MODE FROM      event times are MODE from the FROM-th reading on: see event_modes
+ *     dead KERNEL N CODE    from its N-th launch on KERNEL does nothing; its events' status is CODE
  *     queue                 queues with profiling are refused
  *     name HEX              devices are called by these bytes
  *     log BYTES             compilers say so much, and no text
+ *
+ * $TILESWEEP_FAULT_SCENE is no fault, but lets a worker come to calls that it makes elsewhere only:
+ *
+ *     gpu      the device says that it is a GPU: host memory is pinned and mapped
+ *     plain    queues with profiling are refused: a second one is made
+ *     gone     who has a queue finds no devices any more: queue and context are released
  *
  * Nothing set, or nothing understood: every call goes through. The file $TILESWEEP_FAULT_MET is
  * made when a call meets its fault, so that a test knows that it tested something. */
@@ -30,21 +39,28 @@
 #include <CL/cl.h>
 
 static struct {
-    char verb[16], word[1024];
+    char verb[16], word[1024], call[64];
     int at, code;
 } fault;
+static const char *scene = "";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int uses, launches, readings;
+static bool stalls; /* the next use of fault.call does not return */
+static bool queue_made;
 
 __attribute__((constructor)) static void read_fault(void)
 {
     const char *text = getenv("TILESWEEP_FAULT");
 
+    if (getenv("TILESWEEP_FAULT_SCENE"))
+        scene = getenv("TILESWEEP_FAULT_SCENE");
     if (!text || sscanf(text, "%15s", fault.verb) != 1)
         return;
     if (strcmp(fault.verb, "lost") == 0)
         sscanf(text, "lost %d %d", &fault.at, &fault.code);
+    else if (strcmp(fault.verb, "stall") == 0)
+        sscanf(text, "stall %1023s %d %63s", fault.word, &fault.at, fault.call);
     else if (strcmp(fault.verb, "launch") == 0 || strcmp(fault.verb, "exit") == 0)
         sscanf(text, "%*s %1023s %d", fault.word, &fault.code);
     else
@@ -54,6 +70,11 @@ __attribute__((constructor)) static void read_fault(void)
 static bool is(const char *verb)
 {
     return strcmp(fault.verb, verb) == 0;
+}
+
+static bool plays(const char *wanted)
+{
+    return strcmp(scene, wanted) == 0;
 }
 
 /* Returns whether this process is the first. */
@@ -71,16 +92,21 @@ static bool tell(void)
 static cl_int meet(const char *call)
 {
     bool mine = (is("fail") || is("hang")) && strcmp(fault.word, call) == 0, now, first = false;
+    bool stalled;
     cl_int lost;
 
     pthread_mutex_lock(&lock);
     now = mine && ++uses == fault.at;
+    stalled = stalls && strcmp(fault.call, call) == 0;
+    stalls = stalls && !stalled;
     launches += strcmp(call, "clEnqueueNDRangeKernel") == 0;
     lost = is("lost") && launches > fault.at && strncmp(call, "clRelease", 9) != 0 ? fault.code
                                                                                    : CL_SUCCESS;
     pthread_mutex_unlock(&lock);
-    if (now || lost != CL_SUCCESS)
+    if (now || stalled || lost != CL_SUCCESS)
         first = tell();
+    while (stalled && first)
+        pause();
     if (now && is("hang") && !first && fault.code)
         return CL_SUCCESS;
     while (now && is("hang"))
@@ -127,10 +153,6 @@ CODE(clGetPlatformIDs, (cl_uint room, cl_platform_id *ids, cl_uint *count), (roo
 CODE(clGetPlatformInfo,
      (cl_platform_id platform, cl_platform_info what, size_t size, void *value, size_t *used),
      (platform, what, size, value, used))
-CODE(clGetDeviceIDs,
-     (cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *ids,
-      cl_uint *count),
-     (platform, type, room, ids, count))
 HANDLE(cl_context, clCreateContext,
        (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
         void (*notify)(const char *, const void *, size_t, void *), void *data, cl_int *told),
@@ -173,12 +195,27 @@ CODE(clEnqueueFillBuffer,
      (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size,
       size_t offset, size_t size, cl_uint count, const cl_event *wait, cl_event *event),
      (queue, buffer, pattern, pattern_size, offset, size, count, wait, event))
+HANDLE(void *, clEnqueueMapBuffer,
+       (cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset,
+        size_t size, cl_uint count, const cl_event *wait, cl_event *event, cl_int *told),
+       (queue, buffer, blocking, flags, offset, size, count, wait, event, told))
+CODE(clEnqueueUnmapMemObject,
+     (cl_command_queue queue, cl_mem buffer, void *mapped, cl_uint count, const cl_event *wait,
+      cl_event *event),
+     (queue, buffer, mapped, count, wait, event))
+CODE(clGetProgramInfo,
+     (cl_program program, cl_program_info what, size_t size, void *value, size_t *used),
+     (program, what, size, value, used))
+CODE(clGetKernelInfo,
+     (cl_kernel kernel, cl_kernel_info what, size_t size, void *value, size_t *used),
+     (kernel, what, size, value, used))
+CODE(clGetKernelArgInfo,
+     (cl_kernel kernel, cl_uint index, cl_kernel_arg_info what, size_t size, void *value,
+      size_t *used),
+     (kernel, index, what, size, value, used))
 CODE(clFinish, (cl_command_queue queue), (queue))
-CODE(clGetEventInfo, (cl_event event, cl_event_info what, size_t size, void *value, size_t *used),
-     (event, what, size, value, used))
 CODE(clReleaseCommandQueue, (cl_command_queue queue), (queue))
 CODE(clReleaseContext, (cl_context context), (context))
-CODE(clReleaseEvent, (cl_event event), (event))
 CODE(clReleaseKernel, (cl_kernel kernel), (kernel))
 CODE(clReleaseMemObject, (cl_mem buffer), (buffer))
 CODE(clReleaseProgram, (cl_program program), (program))
@@ -190,13 +227,26 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
     cl_int code = meet("clCreateCommandQueue");
 
     *(void **)&real = find("clCreateCommandQueue");
-    if (is("queue") && (properties & CL_QUEUE_PROFILING_ENABLE))
+    if ((is("queue") || plays("plain")) && (properties & CL_QUEUE_PROFILING_ENABLE))
         code = CL_INVALID_QUEUE_PROPERTIES;
+    queue_made = code == CL_SUCCESS;
     if (code == CL_SUCCESS)
         return real(context, device, properties, told);
     if (told)
         *told = code;
     return NULL;
+}
+
+cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *ids,
+                      cl_uint *count)
+{
+    cl_int (*real)(cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_uint *);
+    cl_int code = meet("clGetDeviceIDs");
+
+    *(void **)&real = find("clGetDeviceIDs");
+    if (code == CL_SUCCESS && queue_made && plays("gone"))
+        code = CL_DEVICE_NOT_FOUND;
+    return code != CL_SUCCESS ? code : real(platform, type, room, ids, count);
 }
 
 /* ---- launches ---- */
@@ -226,6 +276,68 @@ static cl_int strike(void)
     return fault.code;
 }
 
+/* ---- launches that the device drops ---- */
+
+static cl_event dead[8192];
+static int dead_count, struck;
+
+static bool is_dead(cl_event event, bool forget)
+{
+    for (int i = 0; i < dead_count; i++) {
+        if (dead[i] == event) {
+            if (forget)
+                dead[i] = dead[--dead_count];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing is run, and only the event tells. */
+static cl_int drop(cl_command_queue queue, cl_event *event)
+{
+    tell();
+    if (!event)
+        return CL_SUCCESS;
+    cl_int code = clEnqueueMarkerWithWaitList(queue, 0, NULL, event);
+    if (code == CL_SUCCESS && dead_count < (int)(sizeof(dead) / sizeof(dead[0])))
+        dead[dead_count++] = *event;
+    return code;
+}
+
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *used)
+{
+    cl_int (*real)(cl_event, cl_event_info, size_t, void *, size_t *);
+    cl_int code = meet("clGetEventInfo");
+
+    *(void **)&real = find("clGetEventInfo");
+    if (code == CL_SUCCESS)
+        code = real(event, what, size, value, used);
+    if (code == CL_SUCCESS && what == CL_EVENT_COMMAND_EXECUTION_STATUS && is_dead(event, false))
+        *(cl_int *)value = fault.code;
+    return code;
+}
+
+cl_int clReleaseEvent(cl_event event)
+{
+    cl_int (*real)(cl_event);
+    cl_int code = meet("clReleaseEvent");
+
+    *(void **)&real = find("clReleaseEvent");
+    is_dead(event, true);
+    return code != CL_SUCCESS ? code : real(event);
+}
+
+/* Counts the launches that `stall` is about. */
+static void count_stall(void)
+{
+    static int counted;
+
+    pthread_mutex_lock(&lock);
+    stalls = stalls || ++counted == fault.at;
+    pthread_mutex_unlock(&lock);
+}
+
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
                               const size_t *offset, const size_t *global, const size_t *local,
                               cl_uint count, const cl_event *wait, cl_event *event)
@@ -238,6 +350,10 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     if (code == CL_SUCCESS && (is("launch") || is("exit") || is("noise")) &&
         is_called(kernel, fault.word))
         code = strike();
+    if (code == CL_SUCCESS && is("stall") && is_called(kernel, fault.word))
+        count_stall();
+    if (code == CL_SUCCESS && is("dead") && is_called(kernel, fault.word) && ++struck >= fault.at)
+        return drop(queue, event);
     return code != CL_SUCCESS
                ? code
                : real(queue, kernel, dims, offset, global, local, count, wait, event);
@@ -310,7 +426,10 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, vo
         return code;
     if (is("name") && what == CL_DEVICE_NAME)
         return told_name(size, value, used);
-    return real(device, what, size, value, used);
+    code = real(device, what, size, value, used);
+    if (code == CL_SUCCESS && plays("gpu") && what == CL_DEVICE_TYPE && value)
+        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    return code;
 }
 
 /* ---- event times ---- */
@@ -337,6 +456,16 @@ static void constant(struct times *t)
     t->end = t->start + 1000;
 }
 
+static void constant_1(struct times *t)
+{
+    t->end = t->start + 1;
+}
+
+static void forever(struct times *t)
+{
+    t->end = t->start + (1ull << 62);
+}
+
 static void coarse(struct times *t)
 {
     t->start = t->start / 1000000 * 1000000;
@@ -357,8 +486,10 @@ static const struct {
     const char *name;
     void (*change)(struct times *t); /* NULL: told by the code, or by nothing at all */
 } event_modes[] = {
-    {"unavailable", NULL},  {"untouched", NULL}, {"zero", zero},           {"reversed", reversed},
-    {"constant", constant}, {"coarse", coarse},  {"off_by_20", off_by_20}, {"bimodal", bimodal},
+    {"unavailable", NULL},    {"untouched", NULL},    {"zero", zero},
+    {"reversed", reversed},   {"constant", constant}, {"coarse", coarse},
+    {"off_by_20", off_by_20}, {"bimodal", bimodal},   {"constant_1", constant_1},
+    {"forever", forever},
 };
 
 cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value,
@@ -371,12 +502,18 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t si
     *(void **)&real = find("clGetEventProfilingInfo");
     if (code != CL_SUCCESS)
         return code;
-    if (is("events") && strcmp(fault.word, "unavailable") == 0)
+    if (!is("events") || size < sizeof(cl_ulong))
+        return real(event, what, size, value, used);
+    readings += what == CL_PROFILING_COMMAND_START || what == CL_PROFILING_COMMAND_END;
+    if (readings < fault.at)
+        return real(event, what, size, value, used);
+    tell();
+    if (strcmp(fault.word, "unavailable") == 0)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
-    if (is("events") && strcmp(fault.word, "untouched") == 0)
+    if (strcmp(fault.word, "untouched") == 0)
         return CL_SUCCESS;
     code = real(event, what, size, value, used);
-    if (code != CL_SUCCESS || !is("events") || size < sizeof(cl_ulong))
+    if (code != CL_SUCCESS)
         return code;
     real(event, CL_PROFILING_COMMAND_START, sizeof(t.start), &t.start, NULL);
     real(event, CL_PROFILING_COMMAND_END, sizeof(t.end), &t.end, NULL);
@@ -384,7 +521,6 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t si
         if (event_modes[i].change && strcmp(event_modes[i].name, fault.word) == 0)
             event_modes[i].change(&t);
     }
-    readings += what == CL_PROFILING_COMMAND_START || what == CL_PROFILING_COMMAND_END;
     if (what == CL_PROFILING_COMMAND_START)
         memcpy(value, &t.start, sizeof(t.start));
     else if (what == CL_PROFILING_COMMAND_END)

@@ -94,7 +94,8 @@ class Place:
 
     def __init__(self, options, folder, name):
         self.program = options.program
-        self.folder = os.path.join(folder, name)
+        self.root = os.path.join(folder, name)
+        self.folder = os.path.join(self.root, "a", "b", "c")  # room to see what a name with `../` makes above it
         os.makedirs(self.folder)
         self.env = harness.environment(os.path.join(folder, "env"))
 
@@ -157,11 +158,12 @@ def spoil(document, word):
 def report_runs_nothing(place, word):
     with open(RECORDED, encoding="utf-8") as file:
         path = place.write("r.json", spoil(json.load(file), word))
-    before = tree(place.folder)
+    before = tree(place.root)
     ended = place.run("report", path, "-o", place.path("out")).expect_status(0)
-    made = tree(place.folder) - before
-    strays = [name for name in made if name != "out" and not name.startswith("out/")]
-    expect(not strays, f"written outside of the folder: {strays}")
+    inside = os.path.relpath(place.folder, place.root) + os.sep
+    strays = [name for name in tree(place.root) - before if not (name + "/").startswith(inside + "out/")]
+    expect(not strays and not os.path.exists("/tmp/PWNED"), f"written outside of the folder: {strays}")
+    made = {name.removeprefix(inside) for name in tree(place.root) - before}
     expect(not any("PWNED" in os.path.basename(name) and "touch" not in name and name.endswith("PWNED")
                    for name in made), f"a command ran: {made}")
     with open(place.path("out/index.html"), encoding="utf-8") as file:
@@ -366,6 +368,13 @@ def little_memory(place):
     path = place.write("many.json", spec(params={"A": axis, "B": list(range(99))}, variants=[variant]))
     ended = place.run("list", path, limit=(resource.RLIMIT_AS, 100 << 20)).expect_status(4)
     expect("out of memory" in ended.err, ended.err)
+    # In the middle of a run: it still cleans up, and tells where its journal is.
+    cleaned = place.path("cleaned")
+    ended = place.run("run", path, "-q", "-o", place.path("r.json"), "--worker", shlex.join([sys.executable, FAKE]), "--yes",
+                      "--setup", "true", "--cleanup", f"touch {shlex.quote(cleaned)}",
+                      limit=(resource.RLIMIT_AS, 200 << 20)).expect_status(4)
+    expect("out of memory" in ended.err and "what was measured is in" in ended.err, ended.err)
+    expect(os.path.exists(cleaned), "not cleaned up")
 
 
 def main():

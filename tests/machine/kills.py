@@ -35,7 +35,7 @@ class Kills:
         self.pocl = options.pocl
         self.command = real(self.sweep) if self.pocl else self.sweep.command(*FAKE_WORDS, "-j", "2", worker=("--delay", "8"))
         self.figures = {"kills": 0, "journals": 0, "documents": 0, "visits kept": 0, "visits in flight": 0,
-                        "killed again": 0, **{phase: 0 for phase in PHASES}}
+                        "visits disturbed": 0, "killed again": 0, **{phase: 0 for phase in PHASES}}
 
     def begin(self, resume):
         tail = list(WORDS)
@@ -104,13 +104,18 @@ class Kills:
             time.sleep(self.random.uniform(0, self.spans[phase]))
 
     def visits(self):
-        """Those that the journal holds, per configuration."""
+        """Those that the journal holds, per configuration, each with whether it is kept as disturbed."""
         held = {}
         for line in self.journal():
             if "visit" in line:
-                held.setdefault(row_name(line["visit"]), []).append(line["visit"]["sample_ns"])
+                visit = line["visit"]
+                held.setdefault(row_name(visit), []).append([visit["sample_ns"], visit.get("disturbed", False)])
             elif "drop" in line:
                 del held[row_name(line["drop"])][-line["drop"]["visits"]:]
+            elif "disturb" in line:
+                believed = [visit for visit in held[row_name(line["disturb"])] if not visit[1]]
+                for visit in believed[-line["disturb"]["visits"]:]:
+                    visit[1] = True
         return held
 
     def judge(self):
@@ -149,9 +154,12 @@ class Kills:
             expect(child.wait(SLOW_S) == 0, f"exit status {child.returncode} of the resumed run")
         expect(not os.path.exists(self.sweep.part), "the journal is still there")
         expect(self.outcomes() == self.rows, "other rows than without a kill")
-        final = {row_name(row): row["time"]["visits"] for row in self.sweep.rows()}
+        final = {row_name(row): row["time"] for row in self.sweep.rows()}
         for name, visits in held.items():
-            expect(final[name][:len(visits)] == visits, f"{name}: visits of the journal are lost or made again")
+            samples, disturbed = [visit[0] for visit in visits], sum(visit[1] for visit in visits)
+            expect(final[name]["visits"][:len(visits)] == samples, f"{name}: visits of the journal are lost or made again")
+            expect(final[name]["disturbed"] >= disturbed, f"{name}: {final[name]['disturbed']} visits disturbed, {disturbed} were")
+            self.figures["visits disturbed"] += disturbed
         if not self.pocl:
             made, kept = self.sweep.visits_made(), visits_in(self.sweep.file)
             expect(made <= kept + self.killed, f"{made} visits made, {kept} kept: measured twice")

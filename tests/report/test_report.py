@@ -305,6 +305,29 @@ def confirmed(tmp):
         svg_texts(os.path.join(out, "figures", picture(out, "heatmap-laplacian-local-POINTS-9") + ".svg")))
 
 
+def requested(tmp):
+    """How often the best of each side asks for the bytes that must move, by what the rows say: nothing else stores it."""
+
+    def state(run):
+        for row in run["rows"]:
+            side = 9 if row["staged"] else 22
+            row["work"]["requested_bytes"] = row["work"]["bytes"] * side // 8
+            if row["benchmark"] == "convolution":
+                row["work"]["requested_bytes"] = None
+            if row["problem"] == {"POINTS": 9} and row["variant"] == "local":
+                row["status"], row["reason"], row["time"] = "wrong", {"code": "mismatch", "text": "by hand"}, None
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", state)], out)
+    page = read(out, "index.html")
+    cells = re.findall(r"<th>(\w+)<br>([^<,]*).*?<td>plain ([\d.-]+)<br>staged ([\d.-]+)</td>", page)
+    assert cells == [("laplacian", "POINTS=5", "2.75", "1.12"), ("laplacian", "POINTS=9", "2.75", "-")] + \
+        [("convolution", f"RADIUS={radius}", "-", "-") for radius in (1, 2, 3, 4)], cells
+    heads = page.index("<th>Case</th>"), page.index("<th>In words</th>")
+    assert page[heads[0]:heads[1]].count("<th>") == 7 and "Requested over<br>compulsory bytes" in page[heads[0]:heads[1]]
+    assert "caches may serve it" in page[:heads[0]]
+
+
 def lone_points(tmp):
     """A series of one point is not drawn, and an axis without a series has no figure."""
 
@@ -728,7 +751,7 @@ def damaged(tmp):
     assert not os.path.exists(os.path.join(tmp, "out"))
 
 
-TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, requested, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
          shared_memory, several_runs, by_hand, locale, bench, used_folder, ended_half_way, drawn_elsewhere, foreign_list,
          missing_gnuplot, failing_gnuplot, killed_gnuplot, interrupted, empty_pictures, axes_only, unwritable, damaged)
 

@@ -291,6 +291,33 @@ def disturbed_visits_are_made_again(sweep):
     expect(dropped > 0 and told > dropped and run["sentinel"], f"{told} visits, {dropped} dropped")
 
 
+def what_was_not_believed_is_not_believed_after_a_kill(sweep):
+    """The journal tells which visits were kept although they were disturbed: by themselves, or by the look after them."""
+    words = ("-s", "TX=16,32", "-s", "TY=8", "--size", "N=4096", "--samples", "3")
+    part = sweep.part
+
+    def count(mark):
+        return open(part, encoding="utf-8").read().count(mark) if os.path.exists(part) else 0
+    for mark, visits, worker in (('"disturbed":true', "5", ("--starved", "always")),
+                                 ('{"disturb":', "1", ("--disturbed", "--delay-time", "5"))):
+        sweep.forget()
+        child = sweep.start(*words, "--visits", visits, worker=worker)
+        wait_until(lambda mark=mark: count(mark) >= 2, SLOW_S, mark)
+        child.kill()
+        child.wait()
+        told = {}
+        for line in harness.load_journal(part):
+            for kind, value in line.items():
+                if kind == "disturb" or kind == "visit" and value.get("disturbed"):
+                    told[row_name(value)] = told.get(row_name(value), 0) + value.get("visits", 1)
+        sweep.resume("-q", worker=("--delay-time", "1")).expect_status(0)
+        found = {row_name(row): row["time"]["disturbed"] for row in sweep.rows()}
+        expect(sum(told.values()) >= 2 and all(found[name] >= n for name, n in told.items()), f"{mark}: {told}, then {found}")
+        for row in sweep.rows():
+            expect(("drift" in row["time"]["flags"]) == (found[row_name(row)] > 0), f"{row_name(row)}: {row['time']['flags']}")
+        expect(sum(found.values()) < sum(len(row["time"]["visits"]) for row in sweep.rows()), f"{mark}: all are: {found}")
+
+
 def no_row_loses_its_only_visit(sweep):
     """Nor does one of a case that is over, whose last look could not tell."""
     sizes = [word for n in range(4096, 8192, 256) for word in ("--size", f"N={n}")]
@@ -405,7 +432,8 @@ TESTS = (stopped_before_the_device_answers, stopped_before_anything_is_known, on
          names_do_not_steer_the_terminal, a_worker_without_host, a_device_without_doubles, slips_of_the_pen, other_files_are_not_overwritten,
          rows_that_are_no_configuration, keys_that_are_no_utf8, long_names, standard_output_closed,
          another_device_resumed, few_descriptors, failed_cleanup_is_told, hooks_end_with_the_run,
-         terminated_while_waiting, starved_visits_are_made_again, disturbed_visits_are_made_again, no_row_loses_its_only_visit, every_row_says_what_ended_it,
+         terminated_while_waiting, starved_visits_are_made_again, disturbed_visits_are_made_again,
+         what_was_not_believed_is_not_believed_after_a_kill, no_row_loses_its_only_visit, every_row_says_what_ended_it,
          a_sentinel_that_cannot_be_timed, digests_and_dead_axes, cold_caches)
 
 

@@ -145,6 +145,32 @@ static void test_keeps_apart(void **state)
     ts_findings_free(&findings);
 }
 
+/* Those of one attempt join those of another: the same are one, seen as often as both. */
+static void test_moves(void **state)
+{
+    struct ts_findings into, from;
+
+    (void)state;
+    read_text(&into, RACE("8") RACE("9") BOUNDS);
+    read_text(&from, UNINITIALISED RACE_BACK "\nOclgrind: 2000 errors generated - suppressing "
+                                             "further errors\n\nSomething else\n");
+    ts_findings_move(&into, &from);
+    assert_int_equal(into.count, 3);
+    assert_int_equal(into.items[0].times, 3);
+    assert_int_equal(into.items[1].times, 1);
+    assert_int_equal(into.items[2].kind, TS_FINDING_UNINITIALISED);
+    assert_true(into.cut);
+    assert_string_equal(into.fatal, "Something else");
+    assert_int_equal(from.count, 0);
+    assert_null(from.items);
+    assert_null(from.fatal);
+    ts_findings_move(&into, &from); /* nothing */
+    assert_int_equal(into.count, 3);
+    assert_string_equal(into.fatal, "Something else");
+    ts_findings_free(&into);
+    ts_findings_free(&from);
+}
+
 /* Oclgrind's own failures, and words that are news, are no findings. */
 static void test_fatal(void **state)
 {
@@ -204,8 +230,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),       cmocka_unit_test(test_gathers),
-        cmocka_unit_test(test_keeps_apart), cmocka_unit_test(test_fatal),
-        cmocka_unit_test(test_limit),       cmocka_unit_test(test_torn),
+        cmocka_unit_test(test_keeps_apart), cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_fatal),       cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_torn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

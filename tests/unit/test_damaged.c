@@ -12,12 +12,15 @@
 
 #include <cmocka.h>
 
+#include "choice.h"
+#include "compare_private.h"
 #include "file.h"
 #include "spec.h"
 #include "store.h"
 
 /* A cut costs a reading of what is left: of larger files not every byte is tried. */
 #define EVERY_BYTE 16384
+#define EVERY_LOAD 4096 /* of files up to here, every cut goes through the whole reader */
 #define LONG_STRIDE 1999
 
 static char folder[] = "/dev/shm/ts-damaged-XXXXXX"; /* in memory: written 30,000 times */
@@ -43,6 +46,70 @@ static int load_journal(const char *path, struct ts_err *err)
     struct ts_results results = {0};
     int result = ts_journal_load(&results, path, err);
     ts_results_free(&results);
+    return result;
+}
+
+/* --deployed FILE */
+static int load_deployed(const char *path, struct ts_err *err)
+{
+    struct ts_deployed *items;
+    size_t count;
+    int result = ts_deployed_load(&items, &count, path, err);
+    ts_deployed_free(items, count);
+    return result;
+}
+
+/* --waivers FILE */
+static int load_waivers(const char *path, struct ts_err *err)
+{
+    struct ts_waiver *waivers;
+    size_t count;
+    int result = ts_waivers_load(&waivers, &count, path, err);
+    ts_waivers_free(waivers, count);
+    return result;
+}
+
+/* --rows FILE */
+static int load_rows(const char *path, struct ts_err *err)
+{
+    struct ts_row_filter *filter = ts_row_filter_load(path, NULL, err);
+    ts_row_filter_free(filter);
+    return filter ? 0 : -1;
+}
+
+/* compare FILE FILE */
+static int load_compare(const char *path, struct ts_err *err)
+{
+    char *files[] = {ts_strdup(path)};
+    const struct ts_compare_options options = {
+        .files = {files, files}, .file_count = {1, 1}, .threshold = 0.05, .fdr = 0.05};
+    struct ts_compare *compare = ts_compare_open(&options, err);
+    ts_compare_free(compare);
+    free(files[0]);
+    return compare ? 0 : -1;
+}
+
+/* compare --history FILE FILE */
+static int load_history(const char *path, struct ts_err *err)
+{
+    char *file = ts_strdup(path), *files[] = {file, file};
+    const struct ts_compare_options options = {
+        .files = {files}, .file_count = {2}, .threshold = 0.05, .fdr = 0.05};
+    struct ts_history *history = ts_history_open(&options, err);
+    ts_history_free(history);
+    free(file);
+    return history ? 0 : -1;
+}
+
+/* export merge FILE */
+static int load_merge(const char *path, struct ts_err *err)
+{
+    char *files[] = {ts_strdup(path)};
+    struct ts_text document = {0}, notes = {0};
+    int result = ts_results_merge(files, 1, &document, &notes, err);
+    ts_text_free(&document);
+    ts_text_free(&notes);
+    free(files[0]);
     return result;
 }
 
@@ -106,6 +173,18 @@ static void add_journal(const char *results_path, const char *name)
     free(path);
 }
 
+/* Files that other commands read, of the fuzzers' corpora: small, so that every byte is tried. */
+static const struct {
+    const char *path;
+    load_fn load;
+} corpus[] = {
+    {"deployed/one", load_deployed},     {"deployed/two-any-size", load_deployed},
+    {"deployed/results", load_deployed}, {"waivers/failed", load_waivers},
+    {"rows/slower", load_rows},          {"rows/results", load_rows},
+    {"compare/two-runs", load_compare},  {"compare/creep", load_history},
+    {"compare/two-runs", load_merge},
+};
+
 static int set_up(void **state)
 {
     (void)state;
@@ -115,6 +194,9 @@ static int set_up(void **state)
     add_folder("bench", load_spec);
     add_folder("tests/data/specs/good", load_spec);
     add_folder("tests/data/results", load_results);
+    for (size_t i = 0; i < TS_COUNT(corpus); i++)
+        add_original(ts_printf("%s/tests/fuzz/corpus/%s", TS_SOURCE_ROOT, corpus[i].path),
+                     corpus[i].load);
     add_journal("tests/data/results/single.json", "single");
     add_journal("tests/data/results/one-by-n.json", "one-by-n");
     return 0;
@@ -178,6 +260,16 @@ static void expect_load_refused(const struct original *o, const char *text, size
         fail_msg("%s: \"%s\", expected \"%s\"", o->path, err.text, part);
 }
 
+static void expect_cut_refused(const struct original *o, size_t at)
+{
+    struct ts_err err = {0};
+    spill(o->text, at);
+    if (o->load(damaged, &err) == 0)
+        fail_msg("%s: cut at byte %zu: accepted", o->path, at);
+    if (err.exit_status != TS_EXIT_USAGE || !tells_place(err.text, damaged))
+        fail_msg("%s: cut at byte %zu: %s", o->path, at, err.text);
+}
+
 /* text with `piece` at `at` and room for a newline; free() it. */
 static char *with_piece(const struct original *o, size_t at, const char *piece, size_t length)
 {
@@ -211,8 +303,11 @@ static void test_cut(void **state)
         if (o->load == load_journal)
             continue;
         size_t whole = without_last_space(o);
-        for (size_t at = 0; at < whole; at += stride(o))
+        for (size_t at = 0; at < whole; at += stride(o)) {
             expect_refused(o, o->text, at, "cut", at);
+            if (o->length <= EVERY_LOAD)
+                expect_cut_refused(o, at);
+        }
         expect_load_refused(o, o->text, whole / 2, ":");
         expect_load_refused(o, o->text, 0, ":1:1: expected a value, found end of text");
     }

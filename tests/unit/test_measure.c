@@ -336,6 +336,28 @@ static void test_nothing_sampled(void **state)
     ts_clock_free(NULL);
 }
 
+static void test_a_clock_may_lie_later(void **state)
+{
+    (void)state;
+    const struct ts_clock fine = {.event = true, .tick_ns = 1, .floor_ns = 400};
+    const struct ts_clock coarse = {.event = true, .tick_ns = 1000000, .floor_ns = 1000000};
+    const struct ts_clock unknown = {.event = true};
+    assert_true(ts_clock_believes(&fine, 1, 500, 20000));
+    assert_true(ts_clock_believes(&fine, 1, 39000, 20000)); /* the host's reading was late */
+    assert_false(ts_clock_believes(&fine, 1, 41000, 20000));
+    assert_false(ts_clock_believes(&fine, 1, INT64_MAX, 20000));
+    assert_true(ts_clock_believes(&fine, 1, 8, 20000));
+    assert_false(ts_clock_believes(&fine, 1, 7, 20000));
+    assert_true(ts_clock_believes(&fine, 2048, 2048 * 8, 50000000));
+    assert_false(ts_clock_believes(&fine, 2048, 0, 50000000));
+    assert_false(ts_clock_believes(&fine, 2048, 2048, 50000000)); /* always 1 ns, as rusticl */
+    /* A few short launches may well fall into one tick; thousands may not. */
+    assert_true(ts_clock_believes(&coarse, 1, 0, 900000));
+    assert_true(ts_clock_believes(&coarse, 1, 1000000, 30000));
+    assert_false(ts_clock_believes(&coarse, 2048, 0, 50000000));
+    assert_true(ts_clock_believes(&unknown, 2048, 0, 50000000));
+}
+
 static void test_clock_json(void **state)
 {
     (void)state;
@@ -630,6 +652,7 @@ static void test_plateau(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_clock_may_lie_later),
         cmocka_unit_test(test_good_clocks),
         cmocka_unit_test(test_coarse_clock_is_told),
         cmocka_unit_test(test_tick_ignores_an_outlier),

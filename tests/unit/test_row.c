@@ -254,6 +254,42 @@ static void test_drop_visits(void **state)
     ts_row_free(&row);
 }
 
+/* Each is counted once, and no more once it is taken back; a count from a document marks the last
+ * ones, as many as there are. */
+static void test_mark_disturbed(void **state)
+{
+    (void)state;
+    const int64_t ns[] = {5, 6};
+    struct ts_err err = {0};
+    struct ts_row row, back;
+    ts_row_init(&row);
+    ts_row_set_status(&row, TS_OK, NULL, NULL);
+    row.benchmark = ts_strdup("b");
+    row.variant = ts_strdup("v");
+    ts_row_add_visit(&row, ns, 2, 0);
+    ts_row_add_visit(&row, ns, 2, 0);
+    assert_int_equal(ts_row_mark_disturbed(&row, 1), 1);
+    ts_row_add_visit(&row, ns, 2, 0);
+    assert_int_equal(row.time.disturbed, 1);
+    assert_true(row.time.visits[1].disturbed && !row.time.visits[2].disturbed);
+    assert_int_equal(ts_row_mark_disturbed(&row, 2), 2);
+    assert_int_equal(ts_row_mark_disturbed(&row, 1), 0);
+    assert_int_equal(row.time.disturbed, 3);
+    ts_row_drop_visits(&row, 1);
+    assert_int_equal(row.time.disturbed, 2);
+    for (int told = 0; told <= 3; told++) {
+        row.time.disturbed = told;
+        cJSON *json = ts_row_to_json(&row, NULL);
+        assert_int_equal(ts_row_from_json(&back, &root, json, &err), 0);
+        assert_int_equal(back.time.disturbed, told < 2 ? told : 2);
+        assert_int_equal(back.time.visits[1].disturbed, told > 0);
+        assert_int_equal(back.time.visits[0].disturbed, told > 1);
+        cJSON_Delete(json);
+        ts_row_free(&back);
+    }
+    ts_row_free(&row);
+}
+
 static void test_json_text(void **state)
 {
     (void)state;
@@ -479,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_case_and_key),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_drop_visits),
+        cmocka_unit_test(test_mark_disturbed),
         cmocka_unit_test(test_json_text),
         cmocka_unit_test(test_json_round_trip),
         cmocka_unit_test(test_json_unknown_facts),

@@ -192,6 +192,23 @@ static void test_launches(void **state)
     ts_spec_free(spec);
 }
 
+static void test_launches_are_bounded(void **state)
+{
+    (void)state;
+    struct ts_text chain = {0};
+    ts_text_printf(&chain, "\"launches\": [{\"kernel\": \"one\"}");
+    for (int i = 1; i < TS_LAUNCHES_MOST; i++)
+        ts_text_printf(&chain, ", {\"kernel\": \"k%d\"}", i);
+    ts_text_printf(&chain, "]");
+    ts_spec_free(load_good("\"kernel\": \"k_local\"", chain.text));
+    chain.text[strlen(chain.text) - 1] = '\0';
+    char *longer = ts_printf("%s, {\"kernel\": \"more\"}]", chain.text);
+    expect_fault("\"kernel\": \"k_local\"", longer,
+                 "variants[1].launches: expected at most 1024 launches, got 1025");
+    free(longer);
+    ts_text_free(&chain);
+}
+
 static void test_words(void **state)
 {
     (void)state;
@@ -859,6 +876,7 @@ int main(void)
         cmocka_unit_test(test_variants),
         cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_launches_are_bounded),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_iterate),
         cmocka_unit_test(test_reference_by_variant),

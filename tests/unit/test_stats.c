@@ -4,8 +4,8 @@
 
 #include <math.h>
 #include <setjmp.h>
-#include <stdlib.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>

@@ -655,6 +655,7 @@ static void a_document_becomes_a_journal(void **state)
     struct ts_err err = {0};
     struct ts_run *run = ts_results_add(&written);
     fill_run(run, "a");
+    ts_row_mark_disturbed(&run->rows[1], 1);
     struct ts_journal *journal = open_journal(false);
     assert_int_equal(ts_journal_copy(journal, run, &err), 0);
     ts_journal_close(journal, false);
@@ -662,6 +663,43 @@ static void a_document_becomes_a_journal(void **state)
     assert_int_equal(back.runs[0].row_count, 4);
     assert_int_equal(back.runs[0].rows[1].time.visit_count, 3);
     assert_int_equal(back.runs[0].rows[1].time.fresh_from, 2);
+    assert_int_equal(back.runs[0].rows[0].time.disturbed, 0);
+    assert_int_equal(back.runs[0].rows[1].time.disturbed, 1);
+    ts_results_free(&written);
+    ts_results_free(&back);
+}
+
+/* Kept by itself, by the look after it, and one that is taken back; a later line of the row keeps
+ * what is known of its visits. */
+static void disturbed_visits_are_read_back(void **state)
+{
+    (void)state;
+    struct ts_results written = {0}, back = {0};
+    struct ts_err err = {0};
+    struct ts_run *run = ts_results_add(&written);
+    fill_run(run, "a");
+    struct ts_journal *journal = open_journal(false);
+    write_run(journal, run);
+    for (size_t i = 0; i < 2; i++) {
+        struct ts_row *row = &run->rows[i];
+        add_visit(row, 7000, true);
+        ts_row_mark_disturbed(row, 1);
+        assert_int_equal(ts_journal_visit(journal, row, &err), 0);
+        ts_row_mark_disturbed(row, 1);
+        assert_int_equal(ts_journal_disturb(journal, row, 1, &err), 0);
+    }
+    assert_int_equal(ts_journal_drop(journal, &run->rows[0], 1, &err), 0);
+    assert_int_equal(ts_journal_row(journal, &run->rows[1], &err), 0);
+    ts_journal_close(journal, false);
+    load_journal(&back);
+    const struct ts_time *dropped = &back.runs[0].rows[0].time, *kept = &back.runs[0].rows[1].time;
+    assert_int_equal(dropped->disturbed, 1);
+    assert_int_equal(kept->disturbed, 2);
+    for (size_t v = 0; v < kept->visit_count; v++)
+        assert_int_equal(kept->visits[v].disturbed, run->rows[1].time.visits[v].disturbed);
+    char *text = ts_results_print(&back);
+    assert_non_null(strstr(text, "\"drift\""));
+    free(text);
     ts_results_free(&written);
     ts_results_free(&back);
 }
@@ -708,6 +746,7 @@ static void faults_of_a_journal_name_their_line(void **state)
                                 "{\"later\":{}}\n{\"end\":{\"finished\":\"f\"}}\n{\"torn\":");
     load_journal(&back);
     assert_int_equal(back.runs[0].rows[0].time.visit_count, 1);
+    assert_int_equal(back.runs[0].rows[0].time.disturbed, 0);
     assert_string_equal(back.runs[0].finished, "f");
     ts_results_free(&back);
 
@@ -735,6 +774,13 @@ static void faults_of_a_journal_name_their_line(void **state)
                          ":4: visit.sample_ns[1]: expected at least 1, got 0");
     expect_journal_fault(OPENING RUN ROW "{\"visit\":{" KEY "}}\n",
                          ":4: visit.sample_ns: missing; expected a list of at least one element");
+    expect_journal_fault(OPENING RUN ROW "{\"visit\":{" KEY
+                                         ",\"sample_ns\":[5],\"disturbed\":1}}\n",
+                         ":4: visit.disturbed: expected true or false, got 1");
+    expect_journal_fault(OPENING RUN ROW "{\"disturb\":{" KEY ",\"visits\":0}}\n",
+                         ":4: disturb.visits: expected 1 to 2147483647, got 0");
+    expect_journal_fault(OPENING RUN "{\"disturb\":{" KEY ",\"visits\":1}}\n",
+                         ":3: disturb: of a row that no line before it tells: b W=1 v");
 }
 
 static void a_second_writer_is_refused(void **state)
@@ -848,6 +894,7 @@ int main(void)
         cmocka_unit_test(an_empty_journal_holds_no_run),
         cmocka_unit_test(a_later_row_replaces_and_keeps_visits),
         cmocka_unit_test(a_document_becomes_a_journal),
+        cmocka_unit_test(disturbed_visits_are_read_back),
         cmocka_unit_test(many_rows_are_found_again),
         cmocka_unit_test(faults_of_a_journal_name_their_line),
         cmocka_unit_test(a_second_writer_is_refused),

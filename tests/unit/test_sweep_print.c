@@ -91,6 +91,43 @@ static void test_per_launch(void **state)
     ts_run_free(&run);
 }
 
+/* The confirmation's visits take twice as long as the sweep's: share and rate are of the time
+ * beside them, not of all visits. */
+static void test_rates_of_the_time_beside_them(void **state)
+{
+    (void)state;
+    struct ts_run run = begin();
+
+    add(&run, "plain", 1, 1000); /* 800 ns at the copy ceiling */
+    add(&run, "fused", 1, 1000);
+    for (size_t r = 0; r < run.row_count; r++)
+        for (int visit = 0; visit < 4; visit++) {
+            const int64_t samples[] = {2000, 2000};
+            ts_row_add_fresh_visit(&run.rows[r], samples, 2, 1);
+        }
+    char *text = shown(&run);
+    expect(text, "best plain   plain STEPS=1  2.00 us  4.00 GB/s  40 % of the copy ceiling\n");
+    expect(text, "best staged  fused STEPS=1  2.00 us  4.00 GB/s  40 % of the copy ceiling\n");
+    free(text);
+    ts_run_free(&run);
+}
+
+/* What is above the copy ceiling comes from a cache; what is above the other is a wrong count. */
+static void test_above_the_ceilings(void **state)
+{
+    (void)state;
+    struct ts_run run = begin();
+
+    add(&run, "plain", 1, 640); /* 800 ns at the copy ceiling, 400 at the other */
+    struct ts_row *row = add(&run, "fused", 1, 1000);
+    row->work.flops = 120000; /* 1200 */
+    char *text = shown(&run);
+    expect(text, "640 ns  62.5 GFLOP/s  125 % of the copy ceiling (in cache)\n");
+    expect(text, "1.00 us   120 GFLOP/s  120 % of the multiply-add ceiling\n");
+    free(text);
+    ts_run_free(&run);
+}
+
 /* Many cases end with what was answered how often; a single one needs no such line. */
 static void test_tally(void **state)
 {
@@ -139,6 +176,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_per_element),
         cmocka_unit_test(test_per_launch),
+        cmocka_unit_test(test_rates_of_the_time_beside_them),
+        cmocka_unit_test(test_above_the_ceilings),
         cmocka_unit_test(test_tally),
         cmocka_unit_test(test_failures),
     };

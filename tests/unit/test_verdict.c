@@ -114,6 +114,34 @@ static void test_metrics_unknown(void **state)
     ts_row_free(&row);
 }
 
+/* Of the work alone: a row needs neither a time nor a ceiling, and results have nothing of it. */
+static void test_requested_over_compulsory(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t bytes, requested_bytes;
+        double ratio;
+    } table[] = {
+        {8000, 12000, 1.5}, {8000, 8000, 1.0}, {8000, 0, 0.0},
+        {8000, -1, NAN},    {-1, 12000, NAN},  {0, 12000, NAN},
+    };
+    const char *name = "requested_over_compulsory";
+    struct ts_row row = make("local", 16, 2000, 0, 0);
+    for (size_t i = 0; i < TS_COUNT(table); i++) {
+        row.work.bytes = table[i].bytes;
+        row.work.requested_bytes = table[i].requested_bytes;
+        double ratio = ts_metric_value(name, &row, NULL);
+        if (isnan(table[i].ratio))
+            assert_true(isnan(ratio));
+        else
+            assert_near(ratio, table[i].ratio, 1e-12);
+    }
+    cJSON *rate = ts_rate_to_json(&row, &peaks);
+    assert_null(ts_json_get(rate, name));
+    cJSON_Delete(rate);
+    ts_row_free(&row);
+}
+
 static void test_peaks_json(void **state)
 {
     (void)state;
@@ -449,6 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_metrics_unknown),
+        cmocka_unit_test(test_requested_over_compulsory),
         cmocka_unit_test(test_peaks_json),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_pays),
