@@ -36,14 +36,7 @@ typedef VECTOR_OF(VEC) cells;
 #define STORE_CELLS(v, p) STORE_OF(VEC)((v), 0, (p))
 #endif
 
-/* Cells are read in pieces of this many, all aligned where the image's rows are: the window begins
- * REACH cells before the work-item's own, a multiple of a piece that holds the radius. */
-#if VEC == 1
-#define PIECE 1
-#else
-#define PIECE 4
-#endif
-#define REACH ((RADIUS + PIECE - 1) / PIECE * PIECE)
+#include "clamped.clh"
 #define WINDOW (VEC + 2 * REACH)
 #define SIDE (2 * RADIUS + 1)
 
@@ -122,52 +115,6 @@ static void store_in_row(__global float *row, int x, int w, cells v)
         }
     }
 }
-
-#if PIECE == 4
-typedef float4 piece;
-#else
-typedef float piece;
-#endif
-
-/* Row y of rows of w; one multiplication of 32 bits, since neither is negative. */
-static __global const float *row_at(__global const float *src, int y, int w)
-{
-    return src + (size_t)(uint)y * (size_t)(uint)w;
-}
-
-/* The piece at x of a row of w that goes on beyond its ends. whole: w and x are multiples of a
- * piece; inside: the piece lies inside. Both are known to the compiler, so that no load waits for a
- * test. */
-static piece piece_at(__global const float *row, int x, int w, int whole, int inside)
-{
-#if PIECE == 4
-    float4 v;
-    if (whole) {
-        v = *(__global const float4 *)(row + (inside ? x : clamp(x, 0, w - 4)));
-        if (!inside && x < 0)
-            v = (float4)(v.x);
-        if (!inside && x >= w)
-            v = (float4)(v.w);
-    } else {
-        v.x = row[clamp(x, 0, w - 1)];
-        v.y = row[clamp(x + 1, 0, w - 1)];
-        v.z = row[clamp(x + 2, 0, w - 1)];
-        v.w = row[clamp(x + 3, 0, w - 1)];
-    }
-    return v;
-#else
-    return row[clamp(x, 0, w - 1)];
-#endif
-}
-
-#define KEEP_PIECE(into, from)                                                                     \
-    do {                                                                                           \
-        const float4 four = (from);                                                                \
-        (into)[0] = four.x;                                                                        \
-        (into)[1] = four.y;                                                                        \
-        (into)[2] = four.z;                                                                        \
-        (into)[3] = four.w;                                                                        \
-    } while (0)
 
 #if (defined VARIANT_naive && WALK != 2) || !IN_REGISTERS
 

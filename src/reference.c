@@ -9,7 +9,7 @@
 const struct ts_reference *const ts_reference_table[] = {
     &ts_reference_laplacian, &ts_reference_laplacian3d, &ts_reference_gray_scott,
     &ts_reference_matmul,    &ts_reference_transpose,   &ts_reference_convolution,
-    &ts_reference_reduction, &ts_reference_scan,
+    &ts_reference_separable, &ts_reference_reduction,   &ts_reference_scan,
 };
 
 const size_t ts_reference_count = TS_COUNT(ts_reference_table);

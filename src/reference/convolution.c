@@ -2,13 +2,9 @@
 #include "reference_rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { RADIUS_MAX = 64 };
-
-static int64_t radius_of(const struct ts_ref_case *c)
-{
-    return ts_values_number(c->problem, "RADIUS", 1);
-}
 
 static int64_t clamp(int64_t i, int64_t n)
 {
@@ -17,32 +13,30 @@ static int64_t clamp(int64_t i, int64_t n)
 
 static int64_t cost(const struct ts_ref_case *c)
 {
-    const int64_t side = 2 * radius_of(c) + 1;
+    const int64_t side = 2 * ts_values_number(c->problem, "RADIUS", 1) + 1;
     return side * side;
 }
 
-static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *err)
+int64_t ts_ref_filter_radius(const struct ts_ref_case *c, const struct ts_reference *reference,
+                             struct ts_err *err)
 {
-    *state = NULL;
-    if (ts_ref_need(c, &ts_reference_convolution, err) != 0)
+    if (ts_ref_need(c, reference, err) != 0)
         return -1;
-    const int64_t radius = radius_of(c);
+    const int64_t radius = ts_values_number(c->problem, "RADIUS", 1);
     if (radius < 0 || radius > RADIUS_MAX)
-        return ts_err_set(err, TS_EXIT_USAGE,
-                          "reference \"convolution\": RADIUS is 0 to %d, not %lld", RADIUS_MAX,
-                          (long long)radius);
+        return ts_err_set(err, TS_EXIT_USAGE, "reference \"%s\": RADIUS is 0 to %d, not %lld",
+                          reference->name, RADIUS_MAX, (long long)radius);
     const int64_t w = ts_values_number(c->size, "W", 1);
     const int64_t h = ts_values_number(c->size, "H", 1);
-    if (ts_ref_need_count(c, "src", w * h, err) != 0)
-        return -1;
-    return ts_ref_need_count(c, "filter", (2 * radius + 1) * (2 * radius + 1), err);
+    return ts_ref_need_count(c, "src", w * h, err) == 0 ? radius : -1;
 }
 
 /* Outputs of one row that are computed together, so that the inner loop runs along x. */
 enum { RUN_MAX = 1024 };
 
 struct image {
-    const struct ts_ref_arg *src, *filter;
+    const struct ts_ref_arg *src;
+    const double *taps;
     int64_t w, h, radius;
 };
 
@@ -61,7 +55,7 @@ static void run(const struct image *image, int64_t x, int64_t y, int64_t count, 
         for (int64_t i = 0; i < count + 2 * radius; i++)
             line[i] = ts_ref_at(image->src, row + clamp(x + i - radius, image->w));
         for (int64_t fx = 0; fx < side; fx++) {
-            const double tap = ts_ref_at(image->filter, fy * side + fx);
+            const double tap = image->taps[fy * side + fx];
             for (int64_t i = 0; i < count; i++) {
                 const double term = tap * line[i + fx];
                 value[i] += term;
@@ -74,17 +68,15 @@ static void run(const struct image *image, int64_t x, int64_t y, int64_t count, 
         scale[i] *= factor;
 }
 
-static void slice(const struct ts_ref_case *c, void *state, const char *output, int64_t first,
-                  int64_t count, double *value, double *scale)
+void ts_ref_filter_slice(const struct ts_ref_case *c, int64_t radius, const double *taps,
+                         int64_t first, int64_t count, double *value, double *scale)
 {
-    (void)state;
-    (void)output;
     const struct image image = {
         .src = ts_ref_find_arg(c, "src"),
-        .filter = ts_ref_find_arg(c, "filter"),
+        .taps = taps,
         .w = ts_values_number(c->size, "W", 1),
         .h = ts_values_number(c->size, "H", 1),
-        .radius = radius_of(c),
+        .radius = radius,
     };
     for (int64_t done = 0; done < count;) {
         const int64_t x = (first + done) % image.w;
@@ -96,9 +88,40 @@ static void slice(const struct ts_ref_case *c, void *state, const char *output, 
     }
 }
 
+/* The taps, in double. */
+struct state {
+    int64_t radius;
+    double taps[];
+};
+
+static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *err)
+{
+    *state = NULL;
+    const int64_t radius = ts_ref_filter_radius(c, &ts_reference_convolution, err);
+    if (radius < 0)
+        return -1;
+    const int64_t count = (2 * radius + 1) * (2 * radius + 1);
+    if (ts_ref_need_count(c, "filter", count, err) != 0)
+        return -1;
+    struct state *s = ts_alloc(1, sizeof(*s) + (size_t)count * sizeof(double));
+    s->radius = radius;
+    for (int64_t i = 0; i < count; i++)
+        s->taps[i] = ts_ref_at(ts_ref_find_arg(c, "filter"), i);
+    *state = s;
+    return 0;
+}
+
+static void slice(const struct ts_ref_case *c, void *state, const char *output, int64_t first,
+                  int64_t count, double *value, double *scale)
+{
+    (void)output;
+    const struct state *s = state;
+    ts_ref_filter_slice(c, s->radius, s->taps, first, count, value, scale);
+}
+
 static void close_case(void *state)
 {
-    (void)state;
+    free(state);
 }
 
 const struct ts_reference ts_reference_convolution = {

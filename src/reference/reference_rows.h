@@ -11,6 +11,7 @@ extern const struct ts_reference ts_reference_gray_scott;
 extern const struct ts_reference ts_reference_matmul;
 extern const struct ts_reference ts_reference_transpose;
 extern const struct ts_reference ts_reference_convolution;
+extern const struct ts_reference ts_reference_separable;
 extern const struct ts_reference ts_reference_reduction;
 extern const struct ts_reference ts_reference_scan;
 
@@ -23,5 +24,14 @@ int ts_ref_need(const struct ts_ref_case *c, const struct ts_reference *referenc
  * then cannot read past its end. */
 int ts_ref_need_count(const struct ts_ref_case *c, const char *name, int64_t count,
                       struct ts_err *err);
+
+/* What a filter of (2R+1) x (2R+1) taps, row by row, makes of the elements first .. first+count of
+ * the image `src` of size W x H, whose edge goes on outwards: for `slice` (convolution.c). */
+void ts_ref_filter_slice(const struct ts_ref_case *c, int64_t radius, const double *taps,
+                         int64_t first, int64_t count, double *value, double *scale);
+/* The case's RADIUS (default 1); -1 and exit status 2 when it is not 0 .. 64, or W, H or an input
+ * that `reference` reads is missing, or src is of another size. */
+int64_t ts_ref_filter_radius(const struct ts_ref_case *c, const struct ts_reference *reference,
+                             struct ts_err *err);
 
 #endif

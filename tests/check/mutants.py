@@ -36,6 +36,10 @@ BENCHMARKS = {
         "words": ["--variant", "local", "-s", "RADIUS=2", "-s", "TX=16", "-s", "TY=8", "-s", "VEC=1", "-s", "ROWS=1",
                   "-s", "WALK=0", "-s", "PAD=0", "-s", "TAPS=0", "-s", "BALLAST=0"],
         "sizes": [{"W": 37, "H": 19}]},
+    "separable": {
+        "words": ["--variant", "local", "-s", "RADIUS=2", "-s", "TX=16", "-s", "TY=8", "-s", "VEC=4", "-s", "ROWS=4",
+                  "-s", "TILE=1", "-s", "PAD=0"],
+        "sizes": [{"W": 70, "H": 41}]},
     "matmul": {
         "words": ["--variant", "tiled", "-s", "TRANS=0", "-s", "TILE=8", "-s", "ORDER=1", "-s", "PAD=0"],
         "sizes": [{"M": 19, "N": 13, "K": 21}]},
@@ -82,6 +86,12 @@ MUTANTS = [
      "#define TILE_H (TY * ROWS + 2 * RADIUS - 1)"),
     ("convolution", "return before the barrier", BARRIER, r"if (left + REACH + lx * VEC >= w) return; \g<0>"),
     ("convolution", "index off by one", r"inside \? y : clamp\(y, 0, h - 1\)", "inside ? y : clamp(y, 0, h)"),
+    ("separable", "first barrier removed", BARRIER + r" /\* the tile is whole", "/* "),
+    ("separable", "second barrier removed", BARRIER + r" /\* the sums are", "/* "),
+    ("separable", "halo shrunk", r"#define TILE_H \(TY \* ROWS \+ 2 \* RADIUS\)",
+     "#define TILE_H (TY * ROWS + 2 * RADIUS - 1)"),
+    ("separable", "return before the barrier", BARRIER + r" /\* the sums are", r"if (x >= w) return; \g<0>"),
+    ("separable", "index off by one", r"clamp\(top \+ y, 0, h - 1\)", "clamp(top + y, 0, h)"),
     ("matmul", "first barrier removed", BARRIER + r" /\* the tiles are whole", "/* "),
     ("matmul", "second barrier removed", BARRIER + r" /\* all have read", "/* "),
     ("matmul", "return before the barrier", r"float sum = 0\.0f;\s+for \(int start",

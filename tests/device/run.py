@@ -24,6 +24,7 @@ BENCH = os.path.join(harness.SRC, "bench")
 
 # Where a random part of the quick axes would leave a variant out, or a tile that no device of 32 KiB can hold.
 AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "TAPS=0", "BALLAST=0"],
+        "separable": ["TX=16", "TY=2,8", "VEC=4,16", "ROWS=4,16", "TILE=1", "PAD=0"],
         "matmul": ["ORDER=1", "TX=16", "TY=4", "TILE=16", "BM=64", "BN=64", "BK=16,128", "WM=8", "WN=8,32", "VEC=4,16", "WIDTH=4",
                    "PIPELINE=1", "PAD=0,4"],
         "laplacian": ["TX=16", "TY=4,8", "VEC=4,16", "ROWS=4", "PAD=0", "LOAD=2", "LAYOUT=0"],

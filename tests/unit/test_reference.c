@@ -116,8 +116,9 @@ static void assert_slices_equal_whole(struct rig *rig, const char *output, int64
 static void test_table_is_complete(void **state)
 {
     (void)state;
-    static const char *const names[] = {"laplacian", "laplacian3d", "gray_scott", "matmul",
-                                        "transpose", "convolution", "reduction",  "scan"};
+    static const char *const names[] = {"laplacian", "laplacian3d", "gray_scott",
+                                        "matmul",    "transpose",   "convolution",
+                                        "separable", "reduction",   "scan"};
     assert_int_equal(ts_reference_count, TS_COUNT(names));
     for (size_t i = 0; i < TS_COUNT(names); i++) {
         const struct ts_reference *r = ts_reference_find(names[i]);
@@ -520,6 +521,71 @@ static void test_convolution_slices(void **state)
     fill_random(c.filter, 49, 4);
     assert_slices_equal_whole(&c.rig, "dst", 28);
     rig_close(&c.rig);
+}
+
+/* ---- separable ---- */
+
+static void separable_open(struct convolution_rig *c, int64_t w, int64_t h, int64_t radius)
+{
+    rig_open(&c->rig, "separable");
+    ts_values_add(&c->rig.size, "W", w);
+    ts_values_add(&c->rig.size, "H", h);
+    ts_values_add(&c->rig.problem, "RADIUS", radius);
+    c->w = w;
+    c->h = h;
+    c->radius = radius;
+    c->side = 2 * radius + 1;
+    c->src = rig_floats(&c->rig, "src", w * h);
+    c->filter = rig_floats(&c->rig, "filters", 2 * c->side);
+}
+
+/* A delta image shows the product turned round, column(2-j) * row(2-i): by hand for R = 1. */
+static void test_separable_of_delta(void **state)
+{
+    (void)state;
+    struct convolution_rig c;
+    separable_open(&c, 5, 5, 1);
+    static const float filters[6] = {1, 2, 3, 10, 20, -40};
+    memcpy(c.filter, filters, sizeof(filters));
+    c.src[12] = 1;
+    static const double want[25] = {0,  0, 0, 0,   0,  0,  -120, 60, 30, 0, 0, -80, 40,
+                                    20, 0, 0, -40, 20, 10, 0,    0,  0,  0, 0, 0};
+    struct result r = rig_slice(&c.rig, "dst", 0, 25);
+    for (int i = 0; i < 25; i++) {
+        assert_near(r.value[i], want[i], 0);
+        assert_near(r.scale[i], fabs(want[i]), 0); /* max(1, 3/4) of it */
+    }
+    result_free(&r);
+    rig_close(&c.rig);
+}
+
+/* The same as convolution by the product of the filters, also where the radius exceeds the image;
+ * the scale is that of all (2R+1)^2 terms. */
+static void test_separable_is_convolution(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 1, 8}, {1, 9, 3}, {9, 1, 4}, {6, 5, 2}};
+    for (size_t s = 0; s < TS_COUNT(shapes); s++) {
+        struct convolution_rig c, whole;
+        const int64_t w = shapes[s][0], h = shapes[s][1];
+        separable_open(&c, w, h, shapes[s][2]);
+        convolution_open(&whole, w, h, shapes[s][2]);
+        fill_random(c.src, w * h, 5);
+        memcpy(whole.src, c.src, (size_t)(w * h) * sizeof(float));
+        for (int64_t i = 0; i < 2 * c.side; i++)
+            c.filter[i] = (float)(i % 5 - 2); /* products are exact in float */
+        for (int64_t i = 0; i < c.side * c.side; i++)
+            whole.filter[i] = c.filter[i / c.side] * c.filter[c.side + i % c.side];
+        struct result got = rig_slice(&c.rig, "dst", 0, w * h);
+        struct result want = rig_slice(&whole.rig, "dst", 0, w * h);
+        assert_memory_equal(got.value, want.value, (size_t)(w * h) * sizeof(double));
+        assert_memory_equal(got.scale, want.scale, (size_t)(w * h) * sizeof(double));
+        result_free(&got);
+        result_free(&want);
+        assert_slices_equal_whole(&c.rig, "dst", w * h);
+        rig_close(&c.rig);
+        rig_close(&whole.rig);
+    }
 }
 
 /* ---- Gray-Scott ---- */
@@ -1018,6 +1084,8 @@ int main(void)
         cmocka_unit_test(test_convolution_of_constant),
         cmocka_unit_test(test_convolution_of_long_row),
         cmocka_unit_test(test_convolution_slices),
+        cmocka_unit_test(test_separable_of_delta),
+        cmocka_unit_test(test_separable_is_convolution),
         cmocka_unit_test(test_gray_scott_of_constant),
         cmocka_unit_test(test_gray_scott_of_delta),
         cmocka_unit_test(test_gray_scott_by_hand),
