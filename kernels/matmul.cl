@@ -14,8 +14,8 @@
  *   naive      TX x TY work-items a group
  *   tiled      TILE x TILE work-items a group walk along k, staging a TILE x TILE tile of A and one
  *              of B in local memory at each stop. Staging is coalesced in either ORDER. With the
- * row on dimension 0 the product then reads a column of A's tile: PAD unused elements after each of
- * its rows spread it over the banks.
+ *              row on dimension 0 the product then reads a column of A's tile: PAD unused elements
+ *              after each of its rows spread it over the banks.
  *
  * WM x WN elements a work-item, kept in registers; each element of A or B that it reads serves WN
  * or WM multiply-adds. Columns are vectors of VEC elements.
@@ -527,6 +527,8 @@ matmul_packed(__global const float *restrict a, __global const float *restrict b
             row[y] =
                 a + (A_ALONG_K ? at * (size_t)k + (size_t)start : (size_t)start * (size_t)m + at);
         }
+        /* What lives across a barrier lies in memory on a CPU, where the work-items take turns;
+         * this copy does not, so that it stays in registers during the product. */
         cells now[WM][WV];
 #pragma unroll
         for (int y = 0; y < WM; y++) {
