@@ -234,11 +234,11 @@ static part add_products(part sum, cells l, cells r)
 {
     return sum + l * r;
 }
-static float total_of(part sum)
+/* Element by element, because Oclgrind takes parts of vectors, such as v.lo, for uninitialised. */
+static float total_of(part v)
 {
-    const float8 of_8 = sum.lo + sum.hi;
-    const float4 of_4 = of_8.lo + of_8.hi;
-    return (of_4.x + of_4.y) + (of_4.z + of_4.w);
+    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
+           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
 }
 #else
 #error "VEC is 4 or 16"

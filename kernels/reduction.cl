@@ -14,18 +14,25 @@
  *             which meet ever fewer banks
  *          1  the upper half onto the lower: neighbouring work-items use neighbouring elements */
 
+/* Element by element, because Oclgrind takes parts of vectors, such as v.lo, for uninitialised. */
 #if VEC == 1
 typedef float piece;
-#define TOTAL(v) (v)
+static float total_of(piece v)
+{
+    return v;
+}
 #elif VEC == 4
 typedef float4 piece;
-#define TOTAL(v) (((v).x + (v).y) + ((v).z + (v).w))
-#elif VEC == 16
-typedef float16 piece;
-#define TOTAL(v) total_of_4((v).lo.lo + (v).lo.hi + ((v).hi.lo + (v).hi.hi))
-static float total_of_4(float4 v)
+static float total_of(piece v)
 {
     return (v.x + v.y) + (v.z + v.w);
+}
+#elif VEC == 16
+typedef float16 piece;
+static float total_of(piece v)
+{
+    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
+           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
 }
 #else
 #error "VEC is 1, 4 or 16"
@@ -39,7 +46,7 @@ static float sum_strided(__global const float *src, int n, size_t first, size_t 
     piece sums = (piece)(0.0f);
     for (size_t i = first; i < pieces; i += step)
         sums += ((__global const piece *)src)[i];
-    float sum = TOTAL(sums);
+    float sum = total_of(sums);
     for (size_t i = pieces * VEC + first; i < (size_t)n; i += step)
         sum += src[i];
     return sum;

@@ -15,14 +15,18 @@
  */
 
 /* SHIFTED: head before all but the last of v. prefix_in: prefix sums within a vector; few steps for
- * the wide one, which a CPU adds at once. */
+ * the wide one, which a CPU adds at once. All element by element, because Oclgrind takes parts of
+ * vectors, such as v.s0123, for uninitialised. */
 #if VEC == 4
 typedef float4 cells;
-#define TOTAL(v) (((v).x + (v).y) + ((v).z + (v).w))
-#define SHIFTED(head, v) ((float4)(head, (v).x, (v).yz))
+#define SHIFTED(head, v) ((float4)(head, (v).x, (v).y, (v).z))
 #define LAST(v) ((v).w)
 #define LOAD_EACH(p) vload4(0, p)
 #define STORE_EACH(v, p) vstore4(v, 0, p)
+static float total_of(cells v)
+{
+    return (v.x + v.y) + (v.z + v.w);
+}
 static cells prefix_in(cells v)
 {
     const float to_1 = v.x + v.y;
@@ -31,21 +35,27 @@ static cells prefix_in(cells v)
 }
 #elif VEC == 16
 typedef float16 cells;
-#define TOTAL(v) total_of_4(((v).lo.lo + (v).lo.hi) + ((v).hi.lo + (v).hi.hi))
-#define SHIFTED(head, v) ((float16)(head, (v).s0123, (v).s4567, (v).s89ab, (v).scd, (v).se))
+#define SHIFTED(head, v)                                                                           \
+    ((float16)(head, (v).s0, (v).s1, (v).s2, (v).s3, (v).s4, (v).s5, (v).s6, (v).s7, (v).s8,       \
+               (v).s9, (v).sa, (v).sb, (v).sc, (v).sd, (v).se))
 #define LAST(v) ((v).sf)
 #define LOAD_EACH(p) vload16(0, p)
 #define STORE_EACH(v, p) vstore16(v, 0, p)
-static float total_of_4(float4 v)
+static float total_of(cells v)
 {
-    return (v.x + v.y) + (v.z + v.w);
+    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
+           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
 }
 static cells prefix_in(cells v)
 {
-    v += SHIFTED(0.0f, v);
-    v += (float16)((float2)(0.0f), v.s0123, v.s4567, v.s89ab, v.scd);
-    v += (float16)((float4)(0.0f), v.s0123, v.s4567, v.s89ab);
-    v += (float16)((float8)(0.0f), v.lo);
+    v += (float16)(0.0f, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb,
+                   v.sc, v.sd, v.se);
+    v += (float16)(0.0f, 0.0f, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa,
+                   v.sb, v.sc, v.sd);
+    v += (float16)(0.0f, 0.0f, 0.0f, 0.0f, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8,
+                   v.s9, v.sa, v.sb);
+    v += (float16)(0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, v.s0, v.s1, v.s2, v.s3, v.s4,
+                   v.s5, v.s6, v.s7);
     return v;
 }
 #else
@@ -83,7 +93,7 @@ static float sum_of(__global const float *numbers, int count)
     int i = 0;
     for (; i <= count - VEC; i += VEC)
         sums += *(__global const cells *)(numbers + i);
-    float sum = TOTAL(sums);
+    float sum = total_of(sums);
     for (; i < count; i++)
         sum += numbers[i];
     return sum;
@@ -241,7 +251,7 @@ scan_group_sums(__global const float *restrict src, __global float *restrict sum
     cells sum = (cells)(0.0f);
     for (int round = 0; round < ROUNDS; round++)
         sum += cells_at(src, first + round * (TX * VEC), n);
-    tile[item] = TOTAL(sum);
+    tile[item] = total_of(sum);
     for (int apart = TX / 2; apart > 0; apart /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < apart)
