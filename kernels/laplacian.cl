@@ -10,10 +10,10 @@
  * than the grid or VEC does not divide its width. Work-items whose surroundings lie inside take a
  * path of straight-line loads, so that all of them are under way at once.
  *
- * POINTS, TX, TY, VEC (1, 2, 4 or 16), ROWS. The variants that stage also have PAD: unused cells
- * (vectors where VEC is above 1) after each line of the tile, against bank conflicts.
- * Variant local:
+ * POINTS, TX, TY, VEC (1, 2, 4 or 16), ROWS. Variant local also has:
  *
+ * - PAD: unused cells (vectors where VEC is above 1) after each line of the tile, against bank
+ *   conflicts;
  * - LOAD, who stages what: 0 interleaved, neighbouring work-items fetch neighbouring cells; 1
  *   chunked, each work-item fetches one contiguous piece; 2 each work-item the cells that it owns,
  *   which it keeps in registers besides, and then the halo interleaved;
@@ -205,9 +205,9 @@ laplacian_shuffle(__global const float *restrict src, __global float *restrict d
 /* The tile with its halo, in cells: one vector on either side and one row above and below. */
 #define TILE_W (TX + 2)
 #define TILE_H (TY * ROWS + 2)
-#ifndef LAYOUT
-#define TILE_AT(x, y) ((y) * (TILE_W + PAD) + (x))
-#define TILE_CELLS ((TILE_W + PAD) * TILE_H)
+#ifdef VARIANT_async
+#define TILE_AT(x, y) ((y)*TILE_W + (x))
+#define TILE_CELLS (TILE_W * TILE_H)
 #elif LAYOUT == 0
 #define TILE_AT(x, y) ((y) * (TILE_W + PAD) + (x))
 #define TILE_CELLS ((TILE_W + PAD) * TILE_H)

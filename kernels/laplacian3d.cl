@@ -12,6 +12,11 @@
  * plane gives to the next one stays in registers, so each plane is loaded once, not three times.
  * Right on every grid of 1 x 1 x 1 and larger: whatever lies outside is the periodic image.
  *
+ * The spec counts the flops of one cell by itself, where neighbours of one weight are added before
+ * they are multiplied: 7, and 5 + 11 + 7 additions within the three kinds of neighbours, 4 products
+ * with weights, 3 additions of them and the factor, 31. With POINTS 27 the kernels do fewer, since
+ * sums within a plane serve three planes.
+ *
  * POINTS, TX, TY, VEC (1, 2, 4 or 16), ROWS, DEPTH. The local variant puts each plane with its halo
  * into local memory, two planes in turn, while the next one is on its way into registers; PAD:
  * unused cells (vectors where VEC is above 1) after each line of the tile, against bank conflicts.

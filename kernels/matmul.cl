@@ -14,13 +14,14 @@
  *   naive      TX x TY work-items a group
  *   tiled      TILE x TILE work-items a group walk along k, staging a TILE x TILE tile of A and one
  *              of B in local memory at each stop. Staging is coalesced in either ORDER. With the
- * row on dimension 0 the product then reads a column of A's tile: PAD unused elements after each of
- * its rows spread it over the banks.
+ *              row on dimension 0 the product then reads a column of A's tile: PAD unused elements
+ *              after each of its rows spread it over the banks.
  *
  * WM x WN elements a work-item, kept in registers; each element of A or B that it reads serves WN
  * or WM multiply-adds. Columns are vectors of VEC elements.
  *
- *   registers  TX x TY work-items a group, reading A and B where they lie
+ *   registers  TX x TY work-items a group, reading A and B where they lie; in NT, vectors of VEC
+ *              steps along k of both
  *   blocked    a group computes BM x BN elements of C and stages BM x BK elements of A and BK x BN
  *              of B in local memory at each step along k; see there */
 
@@ -139,7 +140,7 @@ static void store_in_row(__global float *row, int column, int first, int n, int 
 
 #endif
 
-#ifdef VARIANT_registers
+#if defined VARIANT_registers && !B_ALONG_K
 
 /* Columns column .. column+VEC of B at step i along k; columns past the last repeat it. */
 static cells right_cells(__global const float *b, int i, int column, int n, int k)
@@ -198,6 +199,146 @@ matmul_registers(__global const float *restrict a, __global const float *restric
                 store_in_row(c + (size_t)(top + y) * (size_t)n, left + x * VEC, 0, n, n % 4 == 0,
                              sum[y][x]);
         }
+    }
+}
+
+#endif
+
+#if defined VARIANT_registers && B_ALONG_K
+
+/* Rows of A and columns of B both run along k: a work-item reads VEC steps of each at once, so that
+ * no vector is gathered from different rows. It computes ACROSS columns of DOWN rows at a time.
+ * With short vectors, a GPU's, the products of a vector are added one by one; with wide ones, a
+ * CPU's, there is a sum for each lane, which are added at the end. */
+#if VEC == 4
+#define DOWN WM
+#define ACROSS WN
+typedef float part;
+static float total_of(part sum)
+{
+    return sum;
+}
+static part add_products(part sum, cells l, cells r)
+{
+    sum += l.x * r.x;
+    sum += l.y * r.y;
+    sum += l.z * r.z;
+    sum += l.w * r.w;
+    return sum;
+}
+#elif VEC == 16
+#define DOWN 4
+#define ACROSS 4
+typedef cells part;
+static part add_products(part sum, cells l, cells r)
+{
+    return sum + l * r;
+}
+/* Element by element, because Oclgrind takes parts of vectors, such as v.lo, for uninitialised. */
+static float total_of(part v)
+{
+    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
+           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
+}
+#else
+#error "VEC is 4 or 16"
+#endif
+#if WM % DOWN || WN % ACROSS
+#error "a work-item computes whole blocks"
+#endif
+
+/* VEC steps of a row. aligned: are the rows' beginnings aligned to 16 bytes? */
+static cells steps_at(__global const float *row, int aligned)
+{
+#if VEC == 4
+    if (aligned)
+        return *(__global const cells *)row;
+#endif
+    return LOAD_CELLS(0, row);
+}
+
+/* As many whole vectors as there are along k; returns the first step that is left. */
+static int add_vectors(part sum[DOWN][ACROSS], __global const float *const *left,
+                       __global const float *const *right, int k, int aligned)
+{
+    int i = 0;
+    for (; i <= k - VEC; i += VEC) {
+        cells r[ACROSS];
+#pragma unroll
+        for (int x = 0; x < ACROSS; x++)
+            r[x] = steps_at(right[x] + i, aligned);
+#pragma unroll
+        for (int y = 0; y < DOWN; y++) {
+            const cells l = steps_at(left[y] + i, aligned);
+#pragma unroll
+            for (int x = 0; x < ACROSS; x++)
+                sum[y][x] = add_products(sum[y][x], l, r[x]);
+        }
+    }
+    return i;
+}
+
+/* The block of C from row `top` and column `first` on. Rows and columns past the last repeat it. */
+static void block_along_k(__global const float *a, __global const float *b, __global float *c,
+                          int top, int first, int m, int n, int k)
+{
+    __global const float *left[DOWN], *right[ACROSS];
+#pragma unroll
+    for (int y = 0; y < DOWN; y++)
+        left[y] = a + (size_t)min(top + y, m - 1) * (size_t)k;
+#pragma unroll
+    for (int x = 0; x < ACROSS; x++)
+        right[x] = b + (size_t)min(first + x, n - 1) * (size_t)k;
+
+    part sum[DOWN][ACROSS];
+#pragma unroll
+    for (int y = 0; y < DOWN; y++) {
+#pragma unroll
+        for (int x = 0; x < ACROSS; x++)
+            sum[y][x] = (part)(0.0f);
+    }
+    const int done =
+        k % 4 == 0 ? add_vectors(sum, left, right, k, 1) : add_vectors(sum, left, right, k, 0);
+    float total[DOWN][ACROSS];
+#pragma unroll
+    for (int y = 0; y < DOWN; y++) {
+#pragma unroll
+        for (int x = 0; x < ACROSS; x++)
+            total[y][x] = total_of(sum[y][x]);
+    }
+#pragma unroll 1
+    for (int i = done; i < k; i++) {
+        float r[ACROSS];
+#pragma unroll
+        for (int x = 0; x < ACROSS; x++)
+            r[x] = right[x][i];
+#pragma unroll
+        for (int y = 0; y < DOWN; y++) {
+            const float l = left[y][i];
+#pragma unroll
+            for (int x = 0; x < ACROSS; x++)
+                total[y][x] += l * r[x];
+        }
+    }
+#pragma unroll
+    for (int y = 0; y < DOWN; y++) {
+#pragma unroll
+        for (int x = 0; x < ACROSS; x++) {
+            if (top + y < m && first + x < n)
+                c[(size_t)(top + y) * (size_t)n + (size_t)(first + x)] = total[y][x];
+        }
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
+matmul_registers(__global const float *restrict a, __global const float *restrict b,
+                 __global float *restrict c, int m, int n, int k)
+{
+    const int top = (int)get_global_id(1) * WM;
+    const int left = (int)get_global_id(0) * WN;
+    for (int x = left; x < min(left + WN, n); x += ACROSS) {
+        for (int y = top; y < min(top + WM, m); y += DOWN)
+            block_along_k(a, b, c, y, x, m, n, k);
     }
 }
 
@@ -478,6 +619,9 @@ matmul_blocked(__global const float *restrict a, __global const float *restrict 
 #define ITEMS_Y (BM / WM)
 #define ITEMS (ITEMS_X * ITEMS_Y)
 #define TILE_VECTORS (BN / VEC) /* in a row of the tile */
+#if VEC != 16 || BK % VEC
+#error "VEC is 16, and divides BK"
+#endif
 
 /* Columns column .. column+VEC of B at step i along k; 0 outside. */
 static cells packed_cells(__global const float *b, int i, int column, int n, int k)
@@ -495,6 +639,34 @@ static cells packed_cells(__global const float *b, int i, int column, int n, int
     }
     return LOAD_CELLS(0, each);
 }
+
+#if B_ALONG_K
+
+/* Four steps from i on of columns column .. column+4 of B, into as many rows of the tile. They are
+ * read as they lie, along k, and turn in registers. */
+static void pack_turned(__local float *to, __global const float *b, int i, int column, int n, int k)
+{
+    if (i <= k - 4 && column <= n - 4) {
+        __global const float *from = b + (size_t)column * (size_t)k + (size_t)i;
+        const float4 v0 = vload4(0, from);
+        const float4 v1 = vload4(0, from + k);
+        const float4 v2 = vload4(0, from + 2 * (size_t)k);
+        const float4 v3 = vload4(0, from + 3 * (size_t)k);
+        vstore4((float4)(v0.x, v1.x, v2.x, v3.x), 0, to);
+        vstore4((float4)(v0.y, v1.y, v2.y, v3.y), 0, to + BN);
+        vstore4((float4)(v0.z, v1.z, v2.z, v3.z), 0, to + 2 * BN);
+        vstore4((float4)(v0.w, v1.w, v2.w, v3.w), 0, to + 3 * BN);
+        return;
+    }
+    for (int y = 0; y < 4; y++) {
+        for (int x = 0; x < 4; x++)
+            to[y * BN + x] = i + y < k && column + x < n
+                                 ? b[(size_t)(column + x) * (size_t)k + (size_t)(i + y)]
+                                 : 0.0f;
+    }
+}
+
+#endif
 
 __kernel __attribute__((reqd_work_group_size(ITEMS_X, ITEMS_Y, 1))) void
 matmul_packed(__global const float *restrict a, __global const float *restrict b,
@@ -516,9 +688,17 @@ matmul_packed(__global const float *restrict a, __global const float *restrict b
     }
     for (int start = 0; start < k; start += BK) {
         const int steps = min(BK, k - start);
+#if B_ALONG_K
+        for (int at = item; at < BK / 4 * (BN / 4); at += ITEMS) {
+            const int i = at / (BN / 4) * 4;
+            const int x = at % (BN / 4) * 4;
+            pack_turned((__local float *)tile + i * BN + x, b, start + i, left + x, n, k);
+        }
+#else
         for (int at = item; at < BK * TILE_VECTORS; at += ITEMS)
             tile[at] =
                 packed_cells(b, start + at / TILE_VECTORS, left + at % TILE_VECTORS * VEC, n, k);
+#endif
         barrier(CLK_LOCAL_MEM_FENCE);  /* the tile is whole */
         __global const float *row[WM]; /* rows past the last repeat it */
 #pragma unroll
@@ -527,6 +707,8 @@ matmul_packed(__global const float *restrict a, __global const float *restrict b
             row[y] =
                 a + (A_ALONG_K ? at * (size_t)k + (size_t)start : (size_t)start * (size_t)m + at);
         }
+        /* What lives across a barrier lies in memory on a CPU, where the work-items take turns;
+         * this copy does not, so that it stays in registers during the product. */
         cells now[WM][WV];
 #pragma unroll
         for (int y = 0; y < WM; y++) {

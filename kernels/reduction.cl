@@ -2,10 +2,11 @@
  * each other within one. Right for every n of 1 and larger.
  *
  * The first launch has GROUPS groups of TX work-items, whatever n is; each work-item sums every
- * TX*GROUPS-th piece of VEC (1 or 4) numbers, so that neighbouring work-items read neighbouring
+ * TX*GROUPS-th piece of VEC (1, 4 or 16) numbers, so that neighbouring work-items read neighbouring
  * pieces.
  *
- * naive  in global memory only: a sum from each work-item, then FEW sums of those, then one
+ * naive  in global memory only: a sum from each work-item; two more launches of a work-item to
+ *        AT_ONCE sums make them fewer, before one work-item adds the rest
  *
  * local  each group adds the sums of its work-items in local memory, in a tree; a second launch of
  *        one group adds the sums of the groups. TREE
@@ -13,28 +14,50 @@
  *             which meet ever fewer banks
  *          1  the upper half onto the lower: neighbouring work-items use neighbouring elements */
 
-#define FEW 256
+/* Element by element, because Oclgrind takes parts of vectors, such as v.lo, for uninitialised. */
+#if VEC == 1
+typedef float piece;
+static float total_of(piece v)
+{
+    return v;
+}
+#elif VEC == 4
+typedef float4 piece;
+static float total_of(piece v)
+{
+    return (v.x + v.y) + (v.z + v.w);
+}
+#elif VEC == 16
+typedef float16 piece;
+static float total_of(piece v)
+{
+    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
+           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
+}
+#else
+#error "VEC is 1, 4 or 16"
+#endif
 
-/* Every `step`-th piece from `first` on, summed. */
+/* Every `step`-th piece from `first` on, summed; of what is left behind the last piece, every
+ * `step`-th number. */
 static float sum_strided(__global const float *src, int n, size_t first, size_t step)
 {
-    float sum = 0.0f;
-#if VEC == 4
-    float4 sums = (float4)(0.0f);
-    const size_t pieces = (size_t)n / 4;
+    const size_t pieces = (size_t)n / VEC;
+    piece sums = (piece)(0.0f);
     for (size_t i = first; i < pieces; i += step)
-        sums += vload4(i, src);
-    sum = (sums.x + sums.y) + (sums.z + sums.w);
-    if (first < (size_t)(n % 4)) /* up to three are left; step is larger */
-        sum += src[pieces * 4 + first];
-#else
-    for (size_t i = first; i < (size_t)n; i += step)
+        sums += ((__global const piece *)src)[i];
+    float sum = total_of(sums);
+    for (size_t i = pieces * VEC + first; i < (size_t)n; i += step)
         sum += src[i];
-#endif
     return sum;
 }
 
 #ifdef VARIANT_naive
+
+/* How many sums a work-item of the later launches adds, and how many each of them leaves. */
+#define AT_ONCE 64
+#define FEW ((TX * GROUPS + AT_ONCE - 1) / AT_ONCE)
+#define FEWER ((FEW + AT_ONCE - 1) / AT_ONCE)
 
 __kernel __attribute__((reqd_work_group_size(TX, 1, 1))) void
 reduction_each(__global const float *restrict src, __global float *restrict sums, int n)
@@ -44,18 +67,19 @@ reduction_each(__global const float *restrict src, __global float *restrict sums
 
 __kernel void reduction_few(__global const float *restrict sums, __global float *restrict few)
 {
-    float sum = 0.0f;
-    for (int i = (int)get_global_id(0); i < TX * GROUPS; i += FEW)
-        sum += sums[i];
-    few[get_global_id(0)] = sum;
+    if (get_global_id(0) < FEW)
+        few[get_global_id(0)] = sum_strided(sums, TX * GROUPS, get_global_id(0), FEW);
 }
 
-__kernel void reduction_last(__global const float *restrict few, __global float *restrict dst)
+__kernel void reduction_fewer(__global const float *restrict few, __global float *restrict fewer)
 {
-    float sum = 0.0f;
-    for (int i = 0; i < FEW; i++)
-        sum += few[i];
-    dst[0] = sum;
+    if (get_global_id(0) < FEWER)
+        fewer[get_global_id(0)] = sum_strided(few, FEW, get_global_id(0), FEWER);
+}
+
+__kernel void reduction_last(__global const float *restrict fewer, __global float *restrict dst)
+{
+    dst[0] = sum_strided(fewer, FEWER, 0, 1);
 }
 
 #endif
@@ -96,10 +120,7 @@ reduction_rest(__global const float *restrict sums, __global float *restrict dst
 {
     __local float tile[TX];
     const int item = (int)get_local_id(0);
-    float sum = 0.0f;
-    for (int i = item; i < GROUPS; i += TX)
-        sum += sums[i];
-    tile[item] = sum;
+    tile[item] = sum_strided(sums, GROUPS, (size_t)item, TX);
     ADD_TREE(tile, item);
     if (item == 0)
         dst[0] = tile[0];

@@ -1,92 +1,186 @@
 /* scan.cl: dst(i) = src(0) + ... + src(i), the inclusive prefix sum of n numbers, as a chain of
  * launches, because work-groups cannot wait for each other within one: first the sums of pieces of
  * src, then the prefix sums of those, then each piece by itself. src is read twice and dst written
- * once. Right for every n from 1 to 2^31 less a piece.
+ * once. Right for every n from 1 to 2^31 less a piece. Everything moves by vectors of VEC (4 or 16)
+ * numbers, within which a work-item forms the prefix sums in registers.
  *
- * naive  in global memory only: a work-item to a piece of CHUNK neighbouring numbers, twice over
- * (the pieces' sums are themselves summed in pieces), and one work-item for what is then left
+ * naive  in global memory only: a work-item to a piece of CHUNK neighbouring numbers (a multiple of
+ *        VEC; where it is VEC, neighbouring work-items read neighbouring vectors). The pieces' sums
+ *        are summed in pieces of UPPER, those once more, and one work-item scans what is then left
  *
- * local  a group of TX work-items (a power of two) to a piece of TX*4*ROUNDS numbers. In each of
- *        ROUNDS rounds a work-item has four neighbouring numbers; the sums of the work-items are
- *        scanned in local memory in a tree (Blelloch 1990: up to the root, then down again), whose
- *        strides of 2, 4, 8, ... meet ever fewer banks. PAD unused elements after every BANKS
- * spread them (0 or 1). */
+ * local  a group of TX work-items (a power of two) to a piece of TX*VEC*ROUNDS numbers. In each of
+ *        ROUNDS rounds a work-item has one vector; the sums of the work-items are scanned in local
+ *        memory in a tree (Blelloch 1990: up to the root, then down again), whose strides of 2, 4,
+ *        8, ... meet ever fewer banks. PAD (0 or 1) unused elements after every BANKS spread them.
+ */
+
+/* SHIFTED: head before all but the last of v. prefix_in: prefix sums within a vector; few steps for
+ * the wide one, which a CPU adds at once. All element by element, because Oclgrind takes parts of
+ * vectors, such as v.s0123, for uninitialised. */
+#if VEC == 4
+typedef float4 cells;
+#define SHIFTED(head, v) ((float4)(head, (v).x, (v).y, (v).z))
+#define LAST(v) ((v).w)
+#define LOAD_EACH(p) vload4(0, p)
+#define STORE_EACH(v, p) vstore4(v, 0, p)
+static float total_of(cells v)
+{
+    return (v.x + v.y) + (v.z + v.w);
+}
+static cells prefix_in(cells v)
+{
+    const float to_1 = v.x + v.y;
+    const float to_2 = to_1 + v.z;
+    return (float4)(v.x, to_1, to_2, to_2 + v.w);
+}
+#elif VEC == 16
+typedef float16 cells;
+#define SHIFTED(head, v)                                                                           \
+    ((float16)(head, (v).s0, (v).s1, (v).s2, (v).s3, (v).s4, (v).s5, (v).s6, (v).s7, (v).s8,       \
+               (v).s9, (v).sa, (v).sb, (v).sc, (v).sd, (v).se))
+#define LAST(v) ((v).sf)
+#define LOAD_EACH(p) vload16(0, p)
+#define STORE_EACH(v, p) vstore16(v, 0, p)
+static float total_of(cells v)
+{
+    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
+           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
+}
+static cells prefix_in(cells v)
+{
+    v += (float16)(0.0f, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb,
+                   v.sc, v.sd, v.se);
+    v += (float16)(0.0f, 0.0f, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa,
+                   v.sb, v.sc, v.sd);
+    v += (float16)(0.0f, 0.0f, 0.0f, 0.0f, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8,
+                   v.s9, v.sa, v.sb);
+    v += (float16)(0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, v.s0, v.s1, v.s2, v.s3, v.s4,
+                   v.s5, v.s6, v.s7);
+    return v;
+}
+#else
+#error "VEC is 4 or 16"
+#endif
 
 #ifdef VARIANT_naive
 
+#if CHUNK % VEC
+#error "a piece is whole vectors"
+#endif
+
+/* Sums of pieces in a piece of the next level. */
+#define UPPER 128
+
 /* Pieces of so many numbers (at least one). */
-static int pieces_of(int count)
+static int pieces_of(int count, int length)
 {
-    return (count - 1) / CHUNK + 1;
+    return (count - 1) / length + 1;
 }
 
-/* sums(i): the sum of piece i of `count` numbers. A work-item a piece. */
-static void sum_piece(__global const float *numbers, __global float *sums, int count)
+static int sums_of(int n)
+{
+    return pieces_of(n, CHUNK);
+}
+
+static int upper_of(int n)
+{
+    return pieces_of(sums_of(n), UPPER);
+}
+
+static float sum_of(__global const float *numbers, int count)
+{
+    cells sums = (cells)(0.0f);
+    int i = 0;
+    for (; i <= count - VEC; i += VEC)
+        sums += *(__global const cells *)(numbers + i);
+    float sum = total_of(sums);
+    for (; i < count; i++)
+        sum += numbers[i];
+    return sum;
+}
+
+/* sums(i): the sum of piece i, `length` of `count` numbers. A work-item a piece. */
+static void sum_piece(__global const float *numbers, __global float *sums, int count, int length)
 {
     const int piece = (int)get_global_id(0);
-    if (piece >= pieces_of(count))
+    if (piece >= pieces_of(count, length))
         return;
-    const int first = piece * CHUNK;
-    const int length = min(CHUNK, count - first);
-    float sum = 0.0f;
-    for (int i = 0; i < length; i++)
-        sum += numbers[first + i];
-    sums[piece] = sum;
+    const int first = piece * length;
+    if (first <= count - length) /* a constant, so that the loop is written out */
+        sums[piece] = sum_of(numbers + first, length);
+    else
+        sums[piece] = sum_of(numbers + first, count - first);
+}
+
+/* to(i) = before + the sum of the numbers up to i, with number i itself or without. */
+static void prefix_of(__global const float *numbers, __global float *to, int count, float before,
+                      int with_itself)
+{
+    int i = 0;
+    for (; i <= count - VEC; i += VEC) {
+        const cells sums = before + prefix_in(*(__global const cells *)(numbers + i));
+        *(__global cells *)(to + i) = with_itself ? sums : SHIFTED(before, sums);
+        before = LAST(sums);
+    }
+    for (; i < count; i++) {
+        const float sum = before + numbers[i];
+        to[i] = with_itself ? sum : before;
+        before = sum;
+    }
+}
+
+/* A work-item a piece, from what lies before it. */
+static void prefix_piece(__global const float *numbers, __global const float *before,
+                         __global float *to, int count, int length, int with_itself)
+{
+    const int piece = (int)get_global_id(0);
+    if (piece >= pieces_of(count, length))
+        return;
+    const int first = piece * length;
+    if (first <= count - length)
+        prefix_of(numbers + first, to + first, length, before[piece], with_itself);
+    else
+        prefix_of(numbers + first, to + first, count - first, before[piece], with_itself);
 }
 
 __kernel void scan_sums(__global const float *restrict src, __global float *restrict sums, int n)
 {
-    sum_piece(src, sums, n);
+    sum_piece(src, sums, n, CHUNK);
 }
 
 __kernel void scan_sums_of_sums(__global const float *restrict sums, __global float *restrict upper,
                                 int n)
 {
-    sum_piece(sums, upper, pieces_of(n));
+    sum_piece(sums, upper, sums_of(n), UPPER);
+}
+
+__kernel void scan_sums_of_upper(__global const float *restrict upper, __global float *restrict top,
+                                 int n)
+{
+    sum_piece(upper, top, upper_of(n), UPPER);
 }
 
 /* Each element becomes the sum of those before it. One work-item. */
-__kernel void scan_upper(__global float *upper, int n)
+__kernel void scan_top(__global float *top, int n)
 {
-    const int count = pieces_of(pieces_of(n));
-    float before = 0.0f;
-    for (int i = 0; i < count; i++) {
-        const float own = upper[i];
-        upper[i] = before;
-        before += own;
-    }
+    prefix_of(top, top, pieces_of(upper_of(n), UPPER), 0.0f, 0);
 }
 
-/* The same for the sums, from what lies before each piece of them. */
+/* The same for the level below, from what lies before each piece of it. */
+__kernel void scan_upper(__global float *upper, __global const float *restrict top, int n)
+{
+    prefix_piece(upper, top, upper, upper_of(n), UPPER, 0);
+}
+
 __kernel void scan_middle(__global float *sums, __global const float *restrict upper, int n)
 {
-    const int count = pieces_of(n);
-    const int piece = (int)get_global_id(0);
-    if (piece >= pieces_of(count))
-        return;
-    const int first = piece * CHUNK;
-    const int length = min(CHUNK, count - first);
-    float before = upper[piece];
-    for (int i = 0; i < length; i++) {
-        const float own = sums[first + i];
-        sums[first + i] = before;
-        before += own;
-    }
+    prefix_piece(sums, upper, sums, sums_of(n), UPPER, 0);
 }
 
 __kernel void scan_pieces(__global const float *restrict src, __global const float *restrict sums,
                           __global float *restrict dst, int n)
 {
-    const int piece = (int)get_global_id(0);
-    if (piece >= pieces_of(n))
-        return;
-    const int first = piece * CHUNK;
-    const int length = min(CHUNK, n - first);
-    float sum = sums[piece];
-    for (int i = 0; i < length; i++) {
-        sum += src[first + i];
-        dst[first + i] = sum;
-    }
+    prefix_piece(src, sums, dst, n, CHUNK, 1);
 }
 
 #endif
@@ -95,15 +189,31 @@ __kernel void scan_pieces(__global const float *restrict src, __global const flo
 
 #define BANKS 32
 #define AT(i) ((i) + PAD * ((i) / BANKS))
-#define PIECE (TX * 4 * ROUNDS)
+#define PIECE (TX * VEC * ROUNDS)
 
-/* Four numbers from i on; those past the end are 0. */
-static float4 four_of(__global const float *src, int i, int n)
+/* A vector from i on, a multiple of VEC; numbers past the end are 0. */
+static cells cells_at(__global const float *src, int i, int n)
 {
-    if (i <= n - 4)
-        return vload4(0, src + i);
-    return (float4)(i < n ? src[i] : 0.0f, i < n - 1 ? src[i + 1] : 0.0f,
-                    i < n - 2 ? src[i + 2] : 0.0f, 0.0f);
+    if (i <= n - VEC)
+        return *(__global const cells *)(src + i);
+    float each[VEC];
+    for (int j = 0; j < VEC; j++)
+        each[j] = i < n - j ? src[i + j] : 0.0f;
+    return LOAD_EACH(each);
+}
+
+static void store_cells(__global float *dst, int i, int n, cells v)
+{
+    if (i <= n - VEC) {
+        *(__global cells *)(dst + i) = v;
+    } else {
+        float each[VEC];
+        STORE_EACH(v, each);
+        for (int j = 0; j < VEC; j++) {
+            if (i < n - j)
+                dst[i + j] = each[j];
+        }
+    }
 }
 
 /* tile(item) becomes the sum of tile(0) .. tile(item - 1), and `all` the sum of all TX of them. All
@@ -137,11 +247,11 @@ scan_group_sums(__global const float *restrict src, __global float *restrict sum
 {
     __local float tile[TX];
     const int item = (int)get_local_id(0);
-    const int first = (int)get_group_id(0) * PIECE + item * 4;
-    float4 sum = (float4)(0.0f);
+    const int first = (int)get_group_id(0) * PIECE + item * VEC;
+    cells sum = (cells)(0.0f);
     for (int round = 0; round < ROUNDS; round++)
-        sum += four_of(src, first + round * (TX * 4), n);
-    tile[item] = (sum.x + sum.y) + (sum.z + sum.w);
+        sum += cells_at(src, first + round * (TX * VEC), n);
+    tile[item] = total_of(sum);
     for (int apart = TX / 2; apart > 0; apart /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < apart)
@@ -178,25 +288,12 @@ scan_group_pieces(__global const float *restrict src, __global const float *rest
     const int item = (int)get_local_id(0);
     float before = sums[get_group_id(0)];
     for (int round = 0; round < ROUNDS; round++) {
-        const int i = ((int)get_group_id(0) * ROUNDS + round) * (TX * 4) + item * 4;
-        const float4 own = four_of(src, i, n);
-        const float to_1 = own.x + own.y;
-        const float to_2 = to_1 + own.z;
+        const int i = ((int)get_group_id(0) * ROUNDS + round) * (TX * VEC) + item * VEC;
+        const cells own = prefix_in(cells_at(src, i, n));
         float all;
-        tile[AT(item)] = to_2 + own.w;
+        tile[AT(item)] = LAST(own);
         SCAN_TILE(tile, item, all)
-        const float left = before + tile[AT(item)];
-        const float4 sum = (float4)(left + own.x, left + to_1, left + to_2, left + (to_2 + own.w));
-        if (i <= n - 4) {
-            vstore4(sum, 0, dst + i);
-        } else {
-            if (i < n)
-                dst[i] = sum.x;
-            if (i < n - 1)
-                dst[i + 1] = sum.y;
-            if (i < n - 2)
-                dst[i + 2] = sum.z;
-        }
+        store_cells(dst, i, n, before + tile[AT(item)] + own);
         before += all;
     }
 }

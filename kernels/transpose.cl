@@ -6,7 +6,7 @@
  *
  * naive  TILE/VEC x ROWS work-items, each with TILE/VEC/ROWS squares of VEC x VEC elements, which
  *        turn in registers. With VEC 1, neighbouring work-items read neighbouring elements but
- * write h apart; a larger VEC writes pieces of VEC elements.
+ *        write h apart; a larger VEC writes pieces of VEC elements.
  *
  * local  TILE/VEC x ROWS work-items, each with TILE/ROWS vectors. The square turns in local memory,
  *        so that reads and writes are both contiguous for neighbouring work-items; its columns are
