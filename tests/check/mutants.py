@@ -68,7 +68,7 @@ BENCHMARKS = {
         "words": ["--variant", "local", "-s", "TX=64", "-s", "GROUPS=16", "-s", "VEC=1", "-s", "TREE=1"],
         "sizes": [{"N": 1003}]},
     "scan": {
-        "words": ["--variant", "local", "-s", "CHUNK=16", "-s", "TX=64", "-s", "ROUNDS=1", "-s", "PAD=0"],
+        "words": ["--variant", "local", "-s", "CHUNK=16", "-s", "VEC=4", "-s", "TX=64", "-s", "ROUNDS=1", "-s", "PAD=0"],
         "sizes": [{"N": 1003}]},
 }
 
@@ -121,8 +121,8 @@ MUTANTS = [
     ("reduction", "index off by one", r"tile\[\(item\) \+ apart\]", "tile[(item) + apart + 1]"),
     ("scan", "first barrier removed", r"(apart \*= 2\) \{\s+\\\s+)" + BARRIER + r"(\s+\\)", r"\1\2"),
     ("scan", "barrier removed before the root is cleared", r"(all = tile\[AT\(TX - 1\)\];\s+\\\s+)" + BARRIER, r"\1"),
-    ("scan", "return before the barrier", r"float all;\s+tile\[AT\(item\)\] = to_2", r"if (i >= n) return; \g<0>"),
-    ("scan", "index off by one", r"if \(i <= n - 4\)(\s+return)", r"if (i <= n - 3)\1"),
+    ("scan", "return before the barrier", r"float all;\s+tile\[AT\(item\)\] = LAST", r"if (i >= n) return; \g<0>"),
+    ("scan", "index off by one", r"if \(i <= n - VEC\)(\s+return)", r"if (i <= n - VEC + 1)\1"),
 ]
 
 
