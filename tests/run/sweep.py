@@ -50,7 +50,8 @@ class Sweep:
     def log(self):
         try:
             with open(self.log_path, encoding="utf-8") as file:
-                return [json.loads(line) for line in file]
+                # The last line may be under way: a reader sees a write page by page.
+                return [json.loads(line) for line in file if line.endswith("\n")]
         except OSError:
             return []
 
