@@ -327,10 +327,7 @@ void ts_ocl_close(struct ts_ocl *ocl)
 {
     if (!ocl)
         return;
-    for (int i = 0; i < TS_OCL_SLOTS; i++) {
-        if (ocl->slots[i])
-            clReleaseEvent(ocl->slots[i]);
-    }
+    ts_ocl_forget_events(ocl);
     if (ocl->queue)
         clReleaseCommandQueue(ocl->queue);
     if (ocl->context)

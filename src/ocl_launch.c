@@ -99,10 +99,11 @@ static int check_event(cl_event event, struct ts_fault *fault)
     return status < 0 ? ts_ocl_fault(fault, "kernel execution", status) : 0;
 }
 
-static void forget_events(struct ts_ocl *ocl)
+void ts_ocl_forget_events(struct ts_ocl *ocl)
 {
-    for (int i = 0; i < TS_OCL_SLOTS && ocl->slots[i]; i++) {
-        clReleaseEvent(ocl->slots[i]);
+    for (int i = 0; i < TS_OCL_SLOTS; i++) {
+        if (ocl->slots[i])
+            clReleaseEvent(ocl->slots[i]);
         ocl->slots[i] = NULL;
     }
 }
@@ -115,7 +116,7 @@ int ts_ocl_finish(struct ts_ocl *ocl, struct ts_fault *fault)
         return ts_ocl_fault(fault, "clFinish", code);
     for (int i = 0; i < TS_OCL_SLOTS && ocl->slots[i]; i++) {
         if (check_event(ocl->slots[i], fault) < 0) {
-            forget_events(ocl); /* else the next kernel's finish would find it again */
+            ts_ocl_forget_events(ocl); /* else the next kernel's finish would find it again */
             return -1;
         }
     }

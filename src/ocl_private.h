@@ -46,6 +46,9 @@ char *ts_ocl_device_text(cl_device_id device, cl_device_info what);
 void ts_ocl_device_facts(struct ts_device *device, cl_platform_id platform, int platform_index,
                          cl_device_id id, int device_index);
 
+/* Releases the events of all slots. */
+void ts_ocl_forget_events(struct ts_ocl *ocl);
+
 /* Turns an OpenCL error of `call` into a fault; returns -1. */
 int ts_ocl_fault(struct ts_fault *fault, const char *call, cl_int code);
 

@@ -49,8 +49,8 @@ void ts_rig_close(struct ts_rig *rig);
 int ts_rig_upload(struct ts_rig *rig, const struct ts_inputs *inputs, struct ts_fault *fault);
 /* The pattern of `round` into every output and scratch buffer as bound now. */
 int ts_rig_poison(struct ts_rig *rig, int round, struct ts_fault *fault);
-/* Queues every launch of one pass; slot: first event slot, or -1. */
-int ts_rig_launch(struct ts_rig *rig, int slot, struct ts_fault *fault);
+/* Queues every launch of one pass, each with its event: ts_rig_finish tells which failed. */
+int ts_rig_launch(struct ts_rig *rig, struct ts_fault *fault);
 int ts_rig_finish(struct ts_rig *rig, struct ts_fault *fault);
 /* The data that argument arg is bound to now, into a host array of the argument's bytes. */
 int ts_rig_read(struct ts_rig *rig, size_t arg, void *data, struct ts_fault *fault);

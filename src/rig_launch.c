@@ -60,11 +60,11 @@ static int set_all_args(struct ts_rig *rig, size_t set, struct ts_fault *fault)
     return 0;
 }
 
-int ts_rig_launch(struct ts_rig *rig, int slot, struct ts_fault *fault)
+int ts_rig_launch(struct ts_rig *rig, struct ts_fault *fault)
 {
     if (set_all_args(rig, 0, fault) < 0)
         return -1;
-    return queue_launches(rig, slot, fault);
+    return queue_launches(rig, 0, fault);
 }
 
 int ts_rig_finish(struct ts_rig *rig, struct ts_fault *fault)

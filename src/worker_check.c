@@ -14,7 +14,7 @@ static int launch_passes(struct ts_rig *rig, const struct ts_instance *instance,
     for (int pass = 0; pass < (instance->iterated ? ITERATED_PASSES : 1); pass++) {
         if (pass > 0)
             ts_rig_swap(rig);
-        if (ts_rig_launch(rig, -1, fault) < 0 || ts_rig_finish(rig, fault) < 0)
+        if (ts_rig_launch(rig, fault) < 0 || ts_rig_finish(rig, fault) < 0)
             return -1;
     }
     return 0;

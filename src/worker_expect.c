@@ -34,7 +34,7 @@ static int launch_reference(const struct wanted *w, struct ts_rig *rig,
     for (int64_t pass = 1; pass <= passes; pass++) {
         if (pass > 1)
             ts_rig_swap(rig);
-        if (ts_rig_poison(rig, 0, w->fault) < 0 || ts_rig_launch(rig, -1, w->fault) < 0 ||
+        if (ts_rig_poison(rig, 0, w->fault) < 0 || ts_rig_launch(rig, w->fault) < 0 ||
             ts_rig_finish(rig, w->fault) < 0)
             return -1;
     }

@@ -394,7 +394,7 @@ static int prove_pass(struct proof *p)
     if (ts_rig_poison(p->rig, p->round, fault_of(p)) < 0)
         return -1;
     begin = ts_now_ns();
-    if (ts_rig_launch(p->rig, 0, fault_of(p)) < 0 || ts_rig_finish(p->rig, fault_of(p)) < 0)
+    if (ts_rig_launch(p->rig, fault_of(p)) < 0 || ts_rig_finish(p->rig, fault_of(p)) < 0)
         return -1;
     if (p->outcome->first_ns < 0)
         p->outcome->first_ns = ts_now_ns() - begin;
@@ -450,8 +450,7 @@ int ts_worker_prove_rig(struct ts_worker *worker, struct ts_rig *rig,
 static int launch_again(struct proof *p)
 {
     return ts_rig_upload(p->rig, p->inputs, fault_of(p)) < 0 ||
-                   ts_rig_launch(p->rig, 0, fault_of(p)) < 0 ||
-                   ts_rig_finish(p->rig, fault_of(p)) < 0
+                   ts_rig_launch(p->rig, fault_of(p)) < 0 || ts_rig_finish(p->rig, fault_of(p)) < 0
                ? -1
                : 0;
 }

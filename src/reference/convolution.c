@@ -11,7 +11,7 @@ static int64_t clamp(int64_t i, int64_t n)
     return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
-static int64_t cost(const struct ts_ref_case *c)
+int64_t ts_ref_filter_cost(const struct ts_ref_case *c)
 {
     const int64_t side = 2 * ts_values_number(c->problem, "RADIUS", 1) + 1;
     return side * side;
@@ -68,15 +68,30 @@ static void run(const struct image *image, int64_t x, int64_t y, int64_t count, 
         scale[i] *= factor;
 }
 
-void ts_ref_filter_slice(const struct ts_ref_case *c, int64_t radius, const double *taps,
+struct ts_ref_filter *ts_ref_filter_new(int64_t radius)
+{
+    const size_t side = (size_t)(2 * radius + 1);
+    struct ts_ref_filter *filter = ts_alloc(1, sizeof(*filter) + side * side * sizeof(double));
+    filter->radius = radius;
+    return filter;
+}
+
+void ts_ref_filter_close(void *filter)
+{
+    free(filter);
+}
+
+void ts_ref_filter_slice(const struct ts_ref_case *c, void *filter, const char *output,
                          int64_t first, int64_t count, double *value, double *scale)
 {
+    (void)output;
+    const struct ts_ref_filter *of = filter;
     const struct image image = {
         .src = ts_ref_find_arg(c, "src"),
-        .taps = taps,
+        .taps = of->taps,
         .w = ts_values_number(c->size, "W", 1),
         .h = ts_values_number(c->size, "H", 1),
-        .radius = radius,
+        .radius = of->radius,
     };
     for (int64_t done = 0; done < count;) {
         const int64_t x = (first + done) % image.w;
@@ -88,12 +103,6 @@ void ts_ref_filter_slice(const struct ts_ref_case *c, int64_t radius, const doub
     }
 }
 
-/* The taps, in double. */
-struct state {
-    int64_t radius;
-    double taps[];
-};
-
 static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *err)
 {
     *state = NULL;
@@ -103,25 +112,11 @@ static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *e
     const int64_t count = (2 * radius + 1) * (2 * radius + 1);
     if (ts_ref_need_count(c, "filter", count, err) != 0)
         return -1;
-    struct state *s = ts_alloc(1, sizeof(*s) + (size_t)count * sizeof(double));
-    s->radius = radius;
+    struct ts_ref_filter *filter = ts_ref_filter_new(radius);
     for (int64_t i = 0; i < count; i++)
-        s->taps[i] = ts_ref_at(ts_ref_find_arg(c, "filter"), i);
-    *state = s;
+        filter->taps[i] = ts_ref_at(ts_ref_find_arg(c, "filter"), i);
+    *state = filter;
     return 0;
-}
-
-static void slice(const struct ts_ref_case *c, void *state, const char *output, int64_t first,
-                  int64_t count, double *value, double *scale)
-{
-    (void)output;
-    const struct state *s = state;
-    ts_ref_filter_slice(c, s->radius, s->taps, first, count, value, scale);
-}
-
-static void close_case(void *state)
-{
-    free(state);
 }
 
 const struct ts_reference ts_reference_convolution = {
@@ -133,8 +128,8 @@ const struct ts_reference ts_reference_convolution = {
     .problem = (const char *const[]){"RADIUS", NULL},
     .inputs = (const char *const[]){"src", "filter", NULL},
     .outputs = (const char *const[]){"dst", NULL},
-    .cost = cost,
+    .cost = ts_ref_filter_cost,
     .open = open_case,
-    .slice = slice,
-    .close = close_case,
+    .slice = ts_ref_filter_slice,
+    .close = ts_ref_filter_close,
 };

@@ -25,10 +25,19 @@ int ts_ref_need(const struct ts_ref_case *c, const struct ts_reference *referenc
 int ts_ref_need_count(const struct ts_ref_case *c, const char *name, int64_t count,
                       struct ts_err *err);
 
-/* What a filter of (2R+1) x (2R+1) taps, row by row, makes of the elements first .. first+count of
- * the image `src` of size W x H, whose edge goes on outwards: for `slice` (convolution.c). */
-void ts_ref_filter_slice(const struct ts_ref_case *c, int64_t radius, const double *taps,
+/* ---- filters of an image `src` of size W x H, whose edge goes on outwards (convolution.c) ---- */
+
+/* The state of such a reference: (2R+1) x (2R+1) taps, row by row. Its `open` fills it. */
+struct ts_ref_filter {
+    int64_t radius;
+    double taps[];
+};
+struct ts_ref_filter *ts_ref_filter_new(int64_t radius);
+/* For the table's row. */
+int64_t ts_ref_filter_cost(const struct ts_ref_case *c);
+void ts_ref_filter_slice(const struct ts_ref_case *c, void *filter, const char *output,
                          int64_t first, int64_t count, double *value, double *scale);
+void ts_ref_filter_close(void *filter);
 /* The case's RADIUS (default 1); -1 and exit status 2 when it is not 0 .. 64, or W, H or an input
  * that `reference` reads is missing, or src is of another size. */
 int64_t ts_ref_filter_radius(const struct ts_ref_case *c, const struct ts_reference *reference,

@@ -3,20 +3,6 @@
  * nothing of passes. */
 #include "reference_rows.h"
 
-#include <stdlib.h>
-
-/* The taps of the product, in double. */
-struct state {
-    int64_t radius;
-    double taps[];
-};
-
-static int64_t cost(const struct ts_ref_case *c)
-{
-    const int64_t side = 2 * ts_values_number(c->problem, "RADIUS", 1) + 1;
-    return side * side;
-}
-
 static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *err)
 {
     *state = NULL;
@@ -27,27 +13,13 @@ static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *e
     if (ts_ref_need_count(c, "filters", 2 * side, err) != 0)
         return -1;
     const struct ts_ref_arg *filters = ts_ref_find_arg(c, "filters");
-    struct state *s = ts_alloc(1, sizeof(*s) + (size_t)(side * side) * sizeof(double));
-    s->radius = radius;
+    struct ts_ref_filter *filter = ts_ref_filter_new(radius);
     for (int64_t j = 0; j < side; j++) {
         for (int64_t i = 0; i < side; i++)
-            s->taps[j * side + i] = ts_ref_at(filters, j) * ts_ref_at(filters, side + i);
+            filter->taps[j * side + i] = ts_ref_at(filters, j) * ts_ref_at(filters, side + i);
     }
-    *state = s;
+    *state = filter;
     return 0;
-}
-
-static void slice(const struct ts_ref_case *c, void *state, const char *output, int64_t first,
-                  int64_t count, double *value, double *scale)
-{
-    (void)output;
-    const struct state *s = state;
-    ts_ref_filter_slice(c, s->radius, s->taps, first, count, value, scale);
-}
-
-static void close_case(void *state)
-{
-    free(state);
 }
 
 const struct ts_reference ts_reference_separable = {
@@ -59,8 +31,8 @@ const struct ts_reference ts_reference_separable = {
     .problem = (const char *const[]){"RADIUS", NULL},
     .inputs = (const char *const[]){"src", "filters", NULL},
     .outputs = (const char *const[]){"dst", NULL},
-    .cost = cost,
+    .cost = ts_ref_filter_cost,
     .open = open_case,
-    .slice = slice,
-    .close = close_case,
+    .slice = ts_ref_filter_slice,
+    .close = ts_ref_filter_close,
 };
