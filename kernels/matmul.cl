@@ -234,12 +234,7 @@ static part add_products(part sum, cells l, cells r)
 {
     return sum + l * r;
 }
-/* Element by element, because Oclgrind takes parts of vectors, such as v.lo, for uninitialised. */
-static float total_of(part v)
-{
-    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
-           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
-}
+#include "total.clh"
 #else
 #error "VEC is 4 or 16"
 #endif

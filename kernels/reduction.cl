@@ -14,28 +14,14 @@
  *             which meet ever fewer banks
  *          1  the upper half onto the lower: neighbouring work-items use neighbouring elements */
 
-/* Element by element, because Oclgrind takes parts of vectors, such as v.lo, for uninitialised. */
+#include "total.clh"
+
 #if VEC == 1
 typedef float piece;
-static float total_of(piece v)
-{
-    return v;
-}
 #elif VEC == 4
 typedef float4 piece;
-static float total_of(piece v)
-{
-    return (v.x + v.y) + (v.z + v.w);
-}
-#elif VEC == 16
-typedef float16 piece;
-static float total_of(piece v)
-{
-    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
-           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
-}
 #else
-#error "VEC is 1, 4 or 16"
+typedef float16 piece;
 #endif
 
 /* Every `step`-th piece from `first` on, summed; of what is left behind the last piece, every

@@ -14,6 +14,8 @@
  *        8, ... meet ever fewer banks. PAD (0 or 1) unused elements after every BANKS spread them.
  */
 
+#include "total.clh"
+
 /* SHIFTED: head before all but the last of v. prefix_in: prefix sums within a vector; few steps for
  * the wide one, which a CPU adds at once. All element by element, because Oclgrind takes parts of
  * vectors, such as v.s0123, for uninitialised. */
@@ -23,10 +25,6 @@ typedef float4 cells;
 #define LAST(v) ((v).w)
 #define LOAD_EACH(p) vload4(0, p)
 #define STORE_EACH(v, p) vstore4(v, 0, p)
-static float total_of(cells v)
-{
-    return (v.x + v.y) + (v.z + v.w);
-}
 static cells prefix_in(cells v)
 {
     const float to_1 = v.x + v.y;
@@ -41,11 +39,6 @@ typedef float16 cells;
 #define LAST(v) ((v).sf)
 #define LOAD_EACH(p) vload16(0, p)
 #define STORE_EACH(v, p) vstore16(v, 0, p)
-static float total_of(cells v)
-{
-    return (((v.s0 + v.s8) + (v.s4 + v.sc)) + ((v.s2 + v.sa) + (v.s6 + v.se))) +
-           (((v.s1 + v.s9) + (v.s5 + v.sd)) + ((v.s3 + v.sb) + (v.s7 + v.sf)));
-}
 static cells prefix_in(cells v)
 {
     v += (float16)(0.0f, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb,

@@ -110,6 +110,44 @@ static void slide_on(struct slide *s, cells row, __constant float *filters)
     s->sum[0] = COLUMN_TAP(0) * row;
 }
 
+#ifdef VARIANT_passes
+
+/* Rows of sums are a whole number of vectors long. */
+static size_t pitch_of(int w)
+{
+    return (size_t)((w + VEC - 1) / VEC * VEC);
+}
+
+#endif
+
+/* What the row pass makes of the cells at x of row y: of sums that lie there, or of src. */
+static cells sums_at(__global const float *from, __constant float *filters, int x, int y, int w)
+{
+#ifdef VARIANT_passes
+    return *(__global const cells *)(from + pitch_of(w) * (size_t)y + x);
+#else
+    return sum_of_row(row_at(from, y, w), filters, x, w, w % PIECE == 0);
+#endif
+}
+
+/* The column pass of a work-item's ROWS rows. */
+static void walk_down(__global const float *from, __constant float *filters,
+                      __global float *restrict dst, int w, int h)
+{
+    const int x = (int)get_global_id(0) * VEC;
+    const int y = (int)get_global_id(1) * ROWS;
+    if (x >= w || y >= h)
+        return; /* no barrier follows */
+    const int rows = min(ROWS, h - y) + 2 * RADIUS;
+    struct slide s;
+    slide_start(&s);
+    for (int row = 0; row < rows; row++) {
+        slide_on(&s, sums_at(from, filters, x, clamp(y + row - RADIUS, 0, h - 1), w), filters);
+        if (row >= 2 * RADIUS)
+            store_cells(dst + (size_t)w * (size_t)(y + row - 2 * RADIUS), x, w, s.sum[SIDE - 1]);
+    }
+}
+
 #endif
 
 #ifdef VARIANT_direct
@@ -160,12 +198,6 @@ separable_direct(__global const float *restrict src, __constant float *filters,
 
 #ifdef VARIANT_passes
 
-/* Rows of sums are a whole number of vectors long. */
-static size_t pitch_of(int w)
-{
-    return (size_t)((w + VEC - 1) / VEC * VEC);
-}
-
 /* A work-item makes VEC sums of one row. */
 __kernel __attribute__((reqd_work_group_size(TX, 8, 1))) void
 separable_rows(__global const float *restrict src, __constant float *filters,
@@ -178,28 +210,11 @@ separable_rows(__global const float *restrict src, __constant float *filters,
             sum_of_row(row_at(src, y, w), filters, x, w, w % PIECE == 0);
 }
 
-/* The cells at x of row y of sums, also of one before the first or after the last. */
-static cells sums_at(__global const float *sums, int x, int y, int w, int h)
-{
-    return *(__global const cells *)(sums + pitch_of(w) * (size_t)clamp(y, 0, h - 1) + x);
-}
-
 __kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
 separable_columns(__global const float *restrict sums, __constant float *filters,
                   __global float *restrict dst, int w, int h)
 {
-    const int x = (int)get_global_id(0) * VEC;
-    const int y = (int)get_global_id(1) * ROWS;
-    if (x >= w || y >= h)
-        return; /* no barrier follows */
-    const int rows = min(ROWS, h - y) + 2 * RADIUS;
-    struct slide s;
-    slide_start(&s);
-    for (int row = 0; row < rows; row++) {
-        slide_on(&s, sums_at(sums, x, y + row - RADIUS, w, h), filters);
-        if (row >= 2 * RADIUS)
-            store_cells(dst + (size_t)w * (size_t)(y + row - 2 * RADIUS), x, w, s.sum[SIDE - 1]);
-    }
+    walk_down(sums, filters, dst, w, h);
 }
 
 #endif
@@ -210,19 +225,7 @@ __kernel __attribute__((reqd_work_group_size(TX, TY, 1))) void
 separable_fused(__global const float *restrict src, __constant float *filters,
                 __global float *restrict dst, int w, int h)
 {
-    const int x = (int)get_global_id(0) * VEC;
-    const int y = (int)get_global_id(1) * ROWS;
-    if (x >= w || y >= h)
-        return; /* no barrier follows */
-    const int rows = min(ROWS, h - y) + 2 * RADIUS;
-    struct slide s;
-    slide_start(&s);
-    for (int row = 0; row < rows; row++) {
-        __global const float *line = row_at(src, clamp(y + row - RADIUS, 0, h - 1), w);
-        slide_on(&s, sum_of_row(line, filters, x, w, w % PIECE == 0), filters);
-        if (row >= 2 * RADIUS)
-            store_cells(dst + (size_t)w * (size_t)(y + row - 2 * RADIUS), x, w, s.sum[SIDE - 1]);
-    }
+    walk_down(src, filters, dst, w, h);
 }
 
 #endif
