@@ -142,18 +142,15 @@ static void store_in_row(__global float *row, int column, int first, int n, int 
 
 #if defined VARIANT_registers && !B_ALONG_K
 
-/* Columns column .. column+VEC of B at step i along k; columns past the last repeat it. */
-static cells right_cells(__global const float *b, int i, int column, int n, int k)
+/* Columns column .. column+VEC of row i of B; columns past the last repeat it. */
+static cells right_cells(__global const float *b, int i, int column, int n)
 {
-#if !B_ALONG_K
+    __global const float *row = b + (size_t)i * (size_t)n;
     if (column <= n - VEC)
-        return LOAD_CELLS(0, b + (size_t)i * (size_t)n + (size_t)column);
-#endif
+        return LOAD_CELLS(0, row + column);
     float each[VEC];
-    for (int j = 0; j < VEC; j++) {
-        const size_t at = (size_t)min(column + j, n - 1);
-        each[j] = b[B_ALONG_K ? at * (size_t)k + (size_t)i : (size_t)i * (size_t)n + at];
-    }
+    for (int j = 0; j < VEC; j++)
+        each[j] = row[min(column + j, n - 1)];
     return LOAD_CELLS(0, each);
 }
 
@@ -182,7 +179,7 @@ matmul_registers(__global const float *restrict a, __global const float *restric
         cells right[WV];
 #pragma unroll
         for (int x = 0; x < WV; x++)
-            right[x] = right_cells(b, i, left + x * VEC, n, k);
+            right[x] = right_cells(b, i, left + x * VEC, n);
 #pragma unroll
         for (int y = 0; y < WM; y++) {
             const float l = row[y][(size_t)i * step];

@@ -15,8 +15,9 @@
  *                                                        work-group: choose rounds >= 100)
  *
  * Which width reaches the ceiling depends on the device: build for several, keep the best rate.
- *   FMA_WIDTH    1, 4 or 16: a GPU's work-item is one lane (1, 4), a CPU's a vector unit (16)
- *   LOCAL_WIDTH  1, 4 or 16: the same; 16 makes bank conflicts on a GPU, 1 stays scalar on a CPU
+ *   FMA_WIDTH    1, 4, 8 or 16: a GPU's work-item is one lane (1, 4), a CPU's a vector unit of
+ *                8 or 16 lanes: its registers hold eight chains of that width, no wider ones
+ *   LOCAL_WIDTH  1, 4, 8 or 16: the same; 16 makes bank conflicts on a GPU, 1 stays scalar on a CPU
  *   UNROLL       float4 a work-item of probe_copy (1 is right on most devices)
  * Useful sizes: copy arrays well beyond the last cache; fma and local at least 2048 work-items a
  * compute unit on a GPU, 64 on a CPU; lengthen the launch to a millisecond or more. */
@@ -39,6 +40,8 @@
 #define FMA_VECTOR float
 #elif FMA_WIDTH == 4
 #define FMA_VECTOR float4
+#elif FMA_WIDTH == 8
+#define FMA_VECTOR float8
 #else
 #define FMA_VECTOR float16
 #endif
@@ -46,14 +49,16 @@
 #define LOCAL_VECTOR float
 #elif LOCAL_WIDTH == 4
 #define LOCAL_VECTOR float4
+#elif LOCAL_WIDTH == 8
+#define LOCAL_VECTOR float8
 #else
 #define LOCAL_VECTOR float16
 #endif
 #define PROBE_LOCAL_READS 8
 #define SUM_1(v) (v)
 #define SUM_4(v) ((v).s0 + (v).s1 + (v).s2 + (v).s3)
-#define SUM_16(v)                                                                                  \
-    (SUM_4((v).lo.lo) + SUM_4((v).lo.hi) + SUM_4((v).hi.lo) + SUM_4((v).hi.hi))
+#define SUM_8(v) (SUM_4((v).lo) + SUM_4((v).hi))
+#define SUM_16(v) (SUM_8((v).lo) + SUM_8((v).hi))
 #define SUM_NAMED(width) SUM_##width
 #define SUM_OF(width) SUM_NAMED(width)
 

@@ -237,7 +237,7 @@ out:
 
 /* The widest vectors suit a CPU, one lane a work-item a GPU: the best of a few widths is the
  * ceiling. */
-static const int widths[] = {1, 4, 16};
+static const int widths[] = {1, 4, 8, 16};
 
 struct width_probe {
     const char *kernel, *define;

@@ -25,11 +25,11 @@ BENCH = os.path.join(harness.SRC, "bench")
 # Where a random part of the quick axes would leave a variant out, or a tile that no device of 32 KiB can hold.
 AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "TAPS=0", "BALLAST=0"],
         "separable": ["TX=16", "TY=2,8", "VEC=4,16", "ROWS=4,16", "TILE=1", "PAD=0"],
-        "matmul": ["ORDER=1", "TX=16", "TY=4", "TILE=16", "BM=64", "BN=64", "BK=16,128", "WM=8", "WN=8,32", "VEC=4,16", "WIDTH=4",
+        "matmul": ["ORDER=1", "TX=16", "TY=4", "TILE=16", "BM=64", "BN=64", "BK=16,128", "WM=4,8", "WN=8,16,32", "VEC=4,16", "WIDTH=4",
                    "PIPELINE=1", "PAD=0,4"],
         "laplacian": ["TX=16", "TY=4,8", "VEC=4,16", "ROWS=4", "PAD=0", "LOAD=2", "LAYOUT=0"],
-        "laplacian3d": ["TX=16", "TY=8", "VEC=4,16", "ROWS=1", "DEPTH=16", "PAD=0"],
-        "gray_scott": ["LX=4,32", "LY=8", "LZ=1,4", "VEC=4,16", "ROWS=1", "PAD=0", "STEPS=2", "GROUPS=8"]}
+        "laplacian3d": ["TX=16,32", "TY=8", "VEC=2,4,16", "ROWS=1,2", "DEPTH=16", "PAD=0"],
+        "gray_scott": ["LX=4,32", "LY=8", "LZ=1,4", "VEC=2,4,16", "ROWS=2", "PAD=0", "STEPS=2", "GROUPS=8"]}
 
 # A deadline that a loaded machine keeps, but for kernels that never end, which are waited for.
 TIMEOUT, HANG_TIMEOUT = "30s", "8s"
