@@ -162,8 +162,7 @@ static void all_planes(__global const float *src, __global float *dst, const str
             for (int r = 0; r < ROWS; r++) {
                 const size_t row =
                     ((size_t)(first + i + u) * (size_t)g.h + (size_t)site[r + 1].row) * (size_t)g.w;
-                if (first + i + u < g.d) /* always; no GPU has been timed without it */
-                    *(__global cells *)(dst + row + site[r + 1].x) = result[u][r];
+                *(__global cells *)(dst + row + site[r + 1].x) = result[u][r];
             }
         }
     }
