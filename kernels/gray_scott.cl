@@ -307,18 +307,6 @@ static void step_anywhere(__global const float *a_in, __global const float *b_in
                react(a, b, sides_anywhere(a_in, x, y, z, g), sides_anywhere(b_in, x, y, z, g), m));
 }
 
-/* A work-item's cells in a grid of whole vectors. first and row: vectors to the first one, and from
- * row to row. */
-static void store_rows(__global float *a_out, __global float *b_out, size_t first, long row,
-                       const struct pair *next)
-{
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        ((__global cells *)a_out)[first + (size_t)r * (size_t)row] = next[r].a;
-        ((__global cells *)b_out)[first + (size_t)r * (size_t)row] = next[r].b;
-    }
-}
-
 __kernel __attribute__((reqd_work_group_size(LX, LY, LZ))) void
 gray_scott_naive(__global const float *restrict a_in, __global const float *restrict b_in,
                  __global float *restrict a_out, __global float *restrict b_out, int w, int h,
@@ -349,16 +337,19 @@ gray_scott_naive(__global const float *restrict a_in, __global const float *rest
             next[r] = react(a[i], b[i], sides_inside(a + i, row, plane),
                             sides_inside(b + i, row, plane), m);
         }
-        store_rows(a_out, b_out, first, row, next);
-    } else if (in_grid && whole && y + ROWS <= h) {
-        struct pair next[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            const size_t i = first + (size_t)r * (size_t)row;
-            next[r] = react(a[i], b[i], sides_rim(a, x, y + r, z, g, row, plane),
-                            sides_rim(b, x, y + r, z, g, row, plane), m);
+            ((__global cells *)a_out)[first + (size_t)r * (size_t)row] = next[r].a;
+            ((__global cells *)b_out)[first + (size_t)r * (size_t)row] = next[r].b;
         }
-        store_rows(a_out, b_out, first, row, next);
+    } else if (in_grid && whole) {
+        for (int r = 0; r < ROWS && y + r < h; r++) {
+            const size_t i = first + (size_t)r * (size_t)row;
+            const struct pair next = react(a[i], b[i], sides_rim(a, x, y + r, z, g, row, plane),
+                                           sides_rim(b, x, y + r, z, g, row, plane), m);
+            ((__global cells *)a_out)[i] = next.a;
+            ((__global cells *)b_out)[i] = next.b;
+        }
     } else if (in_grid) {
         for (int r = 0; r < ROWS && y + r < h; r++)
             step_anywhere(a_in, b_in, a_out, b_out, x * VEC, y + r, z, g, m);
