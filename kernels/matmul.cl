@@ -23,7 +23,11 @@
  *   registers  TX x TY work-items a group, reading A and B where they lie; in NT, vectors of VEC
  *              steps along k of both
  *   blocked    a group computes BM x BN elements of C and stages BM x BK elements of A and BK x BN
- *              of B in local memory at each step along k; see there */
+ *              of B in local memory at each step along k; see there
+ *   packed     the same, but of B alone, a CPU's way; see there
+ *
+ * VEC is 4 (a GPU) or 16 (a CPU). WM x WN sums and a row of B should fit a CPU's registers: 4 x 16
+ * or 8 x 16 where there are 16 of 8 floats (AVX2), 8 x 32 where there are 32 of 16 (AVX-512). */
 
 #if TRANS < 0 || TRANS > 2
 #error "TRANS is 0, 1 or 2"

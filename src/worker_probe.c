@@ -235,8 +235,8 @@ out:
     return result;
 }
 
-/* The widest vectors suit a CPU, one lane a work-item a GPU: the best of a few widths is the
- * ceiling. */
+/* Vectors as long as its own suit a CPU, one lane a work-item a GPU: the best of a few widths is
+ * the ceiling. */
 static const int widths[] = {1, 4, 8, 16};
 
 struct width_probe {

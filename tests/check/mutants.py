@@ -50,7 +50,7 @@ BENCHMARKS = {
         "sizes": [{"M": 64, "N": 68, "K": 36}]},
     "matmul packed": {
         "words": ["--variant", "packed", "--no-baseline", "-s", "TRANS=0", "-s", "BM=64", "-s", "BN=64", "-s", "BK=128",
-                  "-s", "WM=8", "-s", "WN=32", "-s", "VEC=16"],
+                  "-s", "WM=8", "-s", "WN=16,32", "-s", "VEC=16"],
         "sizes": [{"M": 19, "N": 43, "K": 133}]},
     "gray_scott": {
         "words": ["--variant", "local", "-s", "DIM=2", "-s", "RADIUS=1", "-s", "BOX=0", "-s", "LX=32", "-s", "LY=4",

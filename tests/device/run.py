@@ -28,8 +28,8 @@ AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "
         "matmul": ["ORDER=1", "TX=16", "TY=4", "TILE=16", "BM=64", "BN=64", "BK=16,128", "WM=4,8", "WN=8,16,32", "VEC=4,16", "WIDTH=4",
                    "PIPELINE=1", "PAD=0,4"],
         "laplacian": ["TX=16", "TY=4,8", "VEC=4,16", "ROWS=4", "PAD=0", "LOAD=2", "LAYOUT=0"],
-        "laplacian3d": ["TX=16,32", "TY=8", "VEC=2,4,16", "ROWS=1,2", "DEPTH=16", "PAD=0"],
-        "gray_scott": ["LX=4,32", "LY=8", "LZ=1,4", "VEC=2,4,16", "ROWS=2", "PAD=0", "STEPS=2", "GROUPS=8"]}
+        "laplacian3d": ["TX=16", "TY=8", "VEC=4,16", "ROWS=1", "DEPTH=16", "PAD=0"],
+        "gray_scott": ["LX=4,32", "LY=8", "LZ=1,4", "VEC=4,16", "ROWS=1", "PAD=0", "STEPS=2", "GROUPS=8"]}
 
 # A deadline that a loaded machine keeps, but for kernels that never end, which are waited for.
 TIMEOUT, HANG_TIMEOUT = "30s", "8s"
@@ -90,24 +90,36 @@ def awkward(device, name):
     expect(variants == {variant["name"] for variant in spec["variants"]} - lacking, f"variants {sorted(variants)} only")
 
 
-def shapes_of_gpus(device):
-    """A tile that matmul's spec offers where local memory is a memory of its own, proven here all the same."""
-    with open(os.path.join(BENCH, "matmul.json"), encoding="utf-8") as file:
+# Shapes that a spec offers to devices of another kind alone: another vector width, local memory that is a memory of its own.
+# Variants, axes, sizes, rows.
+SHAPES = {
+    "matmul": [("blocked", "BM=128 BN=128 BK=8 WM=8 WN=16 PAD=4 WIDTH=4 LANES=8 TRANS=0,2", "M=132,N=260,K=68", 2),  # 2: both tiles turned
+               ("registers,packed", "TRANS=0,2 TX=16 TY=4 BM=64 BN=64 BK=128 WM=4,8 WN=16,32 VEC=16", "M=101,N=83,K=77", 12)],
+    "laplacian": [("local", "POINTS=9 TX=32 TY=8 VEC=4 ROWS=2 PAD=1 LOAD=2 LAYOUT=0", "W=528,H=131", 1)],
+    "gray_scott": [("naive,local", "RADIUS=1 LX=32 LY=8 LZ=1 VEC=2 ROWS=2 PAD=0", "W=528,H=40,D=1 W=52,H=13,D=11", 6),
+                   ("local", "RADIUS=2 LX=16 LY=8 LZ=1 VEC=4 ROWS=2 PAD=1", "W=528,H=40,D=1", 1)],
+    "laplacian3d": [("naive,local", "POINTS=27 TX=32 TY=8 VEC=2 ROWS=2 DEPTH=16 PAD=0", "W=144,H=35,D=16", 2)],
+}
+FACTS_OF_KINDS = ("DEVICE_LOCAL_MEM_TYPE", "DEVICE_NATIVE_VECTOR_WIDTH_FLOAT")
+
+
+def shapes_of_other_devices(device, name):
+    """Proven here all the same."""
+    with open(os.path.join(BENCH, name + ".json"), encoding="utf-8") as file:
         spec = json.load(file)
     spec["sources"] = [os.path.join(BENCH, source) for source in spec["sources"]]
-    blocked = next(variant for variant in spec["variants"] if variant["name"] == "blocked")
-    blocked["where"] = [rule for rule in blocked["where"] if "DEVICE_LOCAL_MEM_TYPE" not in rule]
-    path = os.path.join(device.folder, "shapes", "matmul.json")
-    os.mkdir(os.path.dirname(path))
+    for rules in [spec, *spec["variants"]]:
+        rules["where"] = [rule for rule in rules.get("where", []) if not any(fact in rule for fact in FACTS_OF_KINDS)]
+    path = os.path.join(device.folder, "shapes", name + ".json")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(spec, file)
-    words = []
-    for axis in ("BM=128", "BN=128", "BK=8", "WM=8", "WN=16", "PAD=4", "WIDTH=4", "LANES=8", "TRANS=0,2"):  # 2: both tiles turned
-        words += ["-s", axis]
-    _, run = device.run(path, *words, "--variant", "blocked", "--no-baseline", "--size", "M=132,N=260,K=68", "--visits", "1", "--samples",
-                        "1", "--timeout", "60s")
-    names = [f"{row_name(row)}: {outcome(row)}" for row in run["rows"]]
-    expect([outcome(row) for row in run["rows"]] == ["ok", "ok"], f"rows {names}")  # two: PoCL compiles each for 8 s
+    for variants, axes, sizes, count in SHAPES[name]:
+        words = [word for axis in axes.split() for word in ("-s", axis)]
+        words += [word for size in sizes.split() for word in ("--size", size)]
+        _, run = device.run(path, *words, "--variant", variants, "--no-baseline", "--visits", "1", "--samples", "1", "--timeout", "60s")
+        outcomes = [f"{row_name(row)}: {outcome(row)}" for row in run["rows"]]
+        expect([outcome(row) for row in run["rows"]] == ["ok"] * count, f"{len(run['rows'])} rows, expected {count}: {outcomes}")
 
 
 # ---- two versions ----
@@ -250,7 +262,8 @@ def main():
         report.run(f"{options.device}_devices", listed, device)
         if options.device != "rusticl":  # a minute there, for nothing that PoCL does not show
             report.run(f"{options.device}_side_by_side", side_by_side, device)
-            report.run(f"{options.device}_shapes_of_gpus", shapes_of_gpus, device)
+            for name in SHAPES:
+                report.run(f"{options.device}_shapes_of_other_devices_{name}", shapes_of_other_devices, device, name)
         # One hang each, that is 8 s of waiting; PoCL's show what the others do.
         for jobs in (1, 2, 8) if options.all or options.device == "pocl" else (2,):
             report.run(f"{options.device}_mixed_{jobs}", mixed, device, jobs, expectations)
