@@ -136,8 +136,9 @@ static void take_plane(__global const float *src, const struct site *site, int z
         result[r] = arrive(k, r, parts_of(line[r], line[r + 1], line[r + 2]));
 }
 
-/* Several planes at a time, so that their loads are under way together. */
-#define AT_ONCE (DEPTH % 4 == 0 ? 4 : 1)
+/* Several planes at a time, so that their loads are under way together; not where the vectors are a
+ * CPU's, whose registers hold no more than one plane's. */
+#define AT_ONCE (VEC < 16 && DEPTH % 4 == 0 ? 4 : 1)
 
 /* DEPTH planes from `first` on, where the rows are whole vectors and all ROWS inside the grid:
  * without a branch. */
