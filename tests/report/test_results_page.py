@@ -123,15 +123,28 @@ def doubts_stand_behind_the_time():
     expect(behind(3, 1, other=4), "(1 visit)")
     expect(behind(1, 1), "(1 visit)")
     expect(behind(2, 0), "(2 visits)")
-    expect(behind(6, 3, flags=["host-clock", "batched", "in-cache", "unstable", "drift"]), "(unstable, drift)")
+    expect(behind(6, 3, flags=["host-clock", "batched", "in-cache", "unstable", "drift"]), "(unstable, drift, in-cache)")
     expect(behind(1, 1, flags=["few-samples"]), "(1 visit, few-samples)")
+
+
+def an_answer_of_few_visits():
+    def answer(visits, low=1.4, **changed):
+        plain, staged = row("naive", [10] * visits, 0), row("local", [7] * visits, 0)
+        of = verdict(plain=(plain, 10), staged=(staged, 7), **changed)
+        of["speedup"]["low"] = low
+        return page.speedup(of, [plain, staged])
+
+    expect(answer(3), "**yes**, 1.50× (1.40 to 1.60)")
+    expect(answer(2), "yes, 1.50× (1.40 to 1.60) (2 visits)")
+    expect(answer(3, low=1.004), "**yes**, 1.500× (1.004 to 1.600)")
+    expect(answer(3, low=1.00001), "**yes**, 1.5000× (1.0000 to 1.6000)")
 
 
 def flags_are_told_or_stand_elsewhere():
     """A flag that is added to the program is not passed over here."""
     with open(os.path.join(SRC, "src", "row.c"), encoding="utf-8") as file:
         known = {line.split('"')[1] for line in file if line.startswith("    {TS_FLAG_")}
-    expect(set(page.TOLD_FLAGS) | {"host-clock", "batched", "in-cache", "above-ceiling"}, known)
+    expect(set(page.TOLD_FLAGS) | {"host-clock", "batched"}, known)
 
 
 def radius_from_which_it_pays():
@@ -171,7 +184,7 @@ def padding_of_the_sweep():
     rows = [row("local", [100] * 3 + [900] * 5, 3, PAD=0), row("local", [120] * 3, 3, PAD=1),
             row("tiled", [200] * 3, 3, PAD=0), row("tiled", [80] * 3, 3, PAD=1), row("packed", [10] * 3, 3, TX=1)]
     got = cells(section(run(rows, [verdict(plain=None, staged=(rows[4], 10))])), "convolution RADIUS=1")
-    expect(got[8], "1.25× tiled")
+    expect(got[8:], ["1.25× tiled", "0 + 5"])
     got = cells(section(run(rows[4:], [verdict(plain=None, staged=(rows[4], 10))])), "convolution RADIUS=1")
     expect(got[8], "–")
 
@@ -211,7 +224,7 @@ def beside_other_libraries():
     assert not any("clpeak" in line for line in bare), bare
 
 
-TESTS = (share_is_of_the_time_beside_it, requested_over_compulsory, doubts_stand_behind_the_time,
+TESTS = (share_is_of_the_time_beside_it, requested_over_compulsory, doubts_stand_behind_the_time, an_answer_of_few_visits,
          flags_are_told_or_stand_elsewhere, radius_from_which_it_pays, one_radius_at_several_sizes, why_there_is_no_answer,
          padding_of_the_sweep, ceilings_of_all_runs, beside_other_libraries)
 
