@@ -94,7 +94,7 @@ def awkward(device, name):
 # Variants, axes, sizes, rows.
 SHAPES = {
     "matmul": [("blocked", "BM=128 BN=128 BK=8 WM=8 WN=16 PAD=4 WIDTH=4 LANES=8 TRANS=0,2", "M=132,N=260,K=68", 2),  # 2: both tiles turned
-               ("registers,packed", "TRANS=0,2 TX=16 TY=4 BM=64 BN=64 BK=128 WM=4,8 WN=16,32 VEC=16", "M=101,N=83,K=77", 12)],
+               ("registers,packed", "TRANS=0 TX=16 TY=4 BM=64 BN=64 BK=128 WM=4,8 WN=16,32 VEC=16", "M=101,N=83,K=77", 6)],
     "laplacian": [("local", "POINTS=9 TX=32 TY=8 VEC=4 ROWS=2 PAD=1 LOAD=2 LAYOUT=0", "W=528,H=131", 1)],
     "gray_scott": [("naive,local", "RADIUS=1 LX=32 LY=8 LZ=1 VEC=2 ROWS=2 PAD=0", "W=528,H=40,D=1 W=52,H=13,D=11", 6),
                    ("local", "RADIUS=2 LX=16 LY=8 LZ=1 VEC=4 ROWS=2 PAD=1", "W=528,H=40,D=1", 1)],

@@ -27,8 +27,9 @@ EXPECT = os.path.join(harness.HERE, "device", "expect.json")
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, DEVICE_NOT_AVAILABLE = -5, -6, -2
 
 # call, a use that every device comes to, in which scene (SCENES), the codes that it may return (OpenCL 1.2) beside
-# CL_OUT_OF_RESOURCES and CL_OUT_OF_HOST_MEMORY. A worker that audits the clock builds nine programs before the first of a
-# configuration.
+# CL_OUT_OF_RESOURCES and CL_OUT_OF_HOST_MEMORY. A worker that audits the clock and measures the ceilings builds so many
+# programs before the first of a configuration (those of the widths are passed over where they fail).
+PROBES = 11
 CALLS = (
     ("clGetPlatformIDs", 1, "", [-30, -1001]),
     ("clGetPlatformInfo", 3, "", [-32, -30]),
@@ -40,11 +41,11 @@ CALLS = (
     ("clCreateBuffer", 1, "", [-34, -30, -61, -37, -4]),
     ("clCreateBuffer", 8, "state", [-34, -30, -61, -37, -4]),
     ("clCreateSubBuffer", 3, "", [-38, -30, -13, -4]),
-    ("clCreateProgramWithSource", 10, "", [-34, -30]),
-    ("clBuildProgram", 10, "", [-44, -30, -33, -42, -43, -3, -11, -59]),
+    ("clCreateProgramWithSource", PROBES + 1, "", [-34, -30]),
+    ("clBuildProgram", PROBES + 1, "", [-44, -30, -33, -42, -43, -3, -11, -59]),
     ("clGetProgramBuildInfo", 20, "", [-33, -30, -44]),
     ("clGetProgramInfo", 1, "cold", [-30, -44]),
-    ("clCreateKernel", 12, "", [-44, -45, -46, -47, -30]),
+    ("clCreateKernel", PROBES + 3, "", [-44, -45, -46, -47, -30]),
     ("clSetKernelArg", 40, "", [-48, -49, -50, -38, -51]),
     ("clGetKernelInfo", 3, "", [-30, -48]),
     ("clGetKernelArgInfo", 3, "", [-49, -30, -19, -48]),
@@ -274,8 +275,8 @@ def outcomes(faults, fault, wanted):
 
 
 def build_that_never_ends(faults):
-    """After the probes' nine builds it is a configuration's; then the same with a signal instead of a deadline."""
-    ended, run = faults.sweep("hang clBuildProgram 10 1", timeout=HANG_TIMEOUT)
+    """After those of the probes it is a configuration's; then the same with a signal instead of a deadline."""
+    ended, run = faults.sweep(f"hang clBuildProgram {PROBES + 1} 1", timeout=HANG_TIMEOUT)
     expect("timeout:build" in {harness.outcome(row) for row in run["rows"]}, seen(ended, run))
     path = os.path.join(faults.folder, "r.json")
     for old in glob.glob(path + "*"):
@@ -283,7 +284,7 @@ def build_that_never_ends(faults):
     met, mark = os.path.join(faults.folder, "met"), uuid.uuid4().hex
     if os.path.exists(met):
         os.unlink(met)
-    env = dict(faults.env, TILESWEEP_FAULT="hang clBuildProgram 10 0", TILESWEEP_FAULT_MET=met, TILESWEEP_TEST_MARK=mark)
+    env = dict(faults.env, TILESWEEP_FAULT=f"hang clBuildProgram {PROBES + 1} 0", TILESWEEP_FAULT_MET=met, TILESWEEP_TEST_MARK=mark)
     child = subprocess.Popen([faults.program, "run", faults.spec, "-q", "-o", path, "--cleanup", f"touch {path}.cleaned"],
                              env=env, cwd=faults.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     harness.wait_until(lambda: os.path.exists(met) or child.poll() is not None, 120, "the build")

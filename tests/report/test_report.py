@@ -706,7 +706,8 @@ def interrupted(tmp):
             with open(os.path.join(work, "bin", "gnuplot"), "w", encoding="utf-8") as file:
                 file.write(f'#!/bin/sh\n: > "{begun}"; exec sleep 60\n')
         child = subprocess.Popen([program, "report", results("complete"), "-o", out], stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.PIPE, env=environment(PATH=path, TMPDIR=drawings))
+                                 stderr=subprocess.PIPE, env=environment(PATH=path, TMPDIR=drawings),
+                                 preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # under nohup, too
         while not os.path.exists(begun) and child.poll() is None:
             time.sleep(0.01)
         begun_s = time.monotonic()
