@@ -6,6 +6,8 @@ NAME: why` or `skip NAME: why`."""
 
 import argparse
 import glob
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -43,6 +45,15 @@ class Skipped(Exception):
 def expect(condition, why):
     if not condition:
         raise Failed(why)
+
+
+def script(name):
+    """scripts/NAME as a module."""
+    sys.dont_write_bytecode = True  # no scripts/NAMEc
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), os.path.join(SRC, "scripts", name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 class Report:

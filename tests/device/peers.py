@@ -6,8 +6,6 @@
 The libraries here are made of Python; no other is needed."""
 
 import contextlib
-import importlib.machinery
-import importlib.util
 import io
 import os
 import sys
@@ -18,15 +16,8 @@ import harness  # noqa: E402
 from harness import expect  # noqa: E402
 
 SCRIPT = os.path.join(harness.SRC, "scripts", "peers")
-FEW = [word for axis in ("TX=16", "TY=4", "BM=64", "BN=64", "BK=128", "WM=8", "WN=16,32", "VEC=16") for word in ("--set", axis)]
-
-
-def script():
-    sys.dont_write_bytecode = True  # no scripts/peersc
-    loader = importlib.machinery.SourceFileLoader("peers", SCRIPT)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("peers", loader))
-    loader.exec_module(module)
-    return module
+AXES = ("TX=16", "TY=4", "BM=64", "BN=64", "BK=128", "WM=8", "WN=16,32", "VEC=16")
+FEW = [word for axis in AXES for word in ("--set", axis)]
 
 
 class Lazy:
@@ -51,7 +42,7 @@ class Right:
 
 
 def statistics_and_words():
-    peers = script()
+    peers = harness.script("peers")
     got = peers.median_interval(range(1, 16))
     expect(got == {"low": 4, "mid": 8, "high": 12}, f"15 values: {got}")  # 96.5 %, the least from 95 on
     got = peers.median_interval(range(1, 7))
@@ -65,7 +56,7 @@ def statistics_and_words():
 
 def numbers_that_tf32_rounds():
     """Whole, of more bits than TF32 keeps, and no two rows equal."""
-    peers = script()
+    peers = harness.script("peers")
     product = peers.Product(40, 30, 1009, 0)
     product.fill()
     a = list(product.a)
@@ -78,11 +69,11 @@ def numbers_that_tf32_rounds():
 
 def lazy_libraries(program, folder, env):
     """Among them one whose result lies there already."""
-    peers = script()
+    peers = harness.script("peers")
     os.environ.update(env)
     for trans in (0, 2):  # 1: peers_whole
         product = peers.Product(9, 7, 5, trans)
-        row, run = peers.best_row(program, None, product, [word for word in FEW if word != "--set"])
+        row, run = peers.best_row(program, None, product, AXES)
         device = peers.Device(peers.device_index(program, run))
         with contextlib.redirect_stdout(io.StringIO()):
             found = peers.compare(device, row, product, {"CLBlast": Lazy, "OpenBLAS": Right}, 6)
@@ -106,10 +97,15 @@ def whole(program, folder, env):
 
 
 def mistakes(program, folder, env):
+    kept = os.path.join(folder, "kept.json")
+    with open(kept, "w", encoding="utf-8") as file:
+        file.write("an earlier record")
     for words, status, says in ((["-o", "no/such/folder.json"], 4, "scripts/peers: no/such/folder.json: No such file or directory"),
-                                (["--device", "nosuch"], 2, "tilesweep: -d nosuch: no such device")):
+                                (["--device", "nosuch", "-o", kept], 2, "tilesweep: -d nosuch: no such device")):
         ended = harness.run([SCRIPT, "--program", program, "--size", "8", *words, *FEW], env, folder, 120)
         ended.expect_status(status)
+        with open(kept, encoding="utf-8") as file:
+            expect(file.read() == "an earlier record", f"{words}: the file that was there is gone")
         expect(says in ended.err and "Traceback" not in ended.err, f"{words}: {ended.err}")
 
 

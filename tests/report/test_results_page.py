@@ -6,27 +6,16 @@ say, `scripts/results-page --check` tells (tests/cli/scripts.txt).
 
 One line `ok NAME` or `not ok NAME: why` a test; status 1 when one failed."""
 
-import importlib.machinery
-import importlib.util
 import json
 import os
 import sys
 import tempfile
 import traceback
 
-SRC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-SCRIPT = os.path.join(SRC, "scripts", "results-page")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import harness  # noqa: E402
 
-
-def load_script():
-    sys.dont_write_bytecode = True  # no scripts/results-pagec
-    spec = importlib.util.spec_from_loader("results_page", importlib.machinery.SourceFileLoader("results_page", SCRIPT))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-page = load_script()
+page = harness.script("results-page")
 
 # ---- made-up results ----
 
@@ -142,7 +131,7 @@ def an_answer_of_few_visits():
 
 def flags_are_told_or_stand_elsewhere():
     """A flag that is added to the program is not passed over here."""
-    with open(os.path.join(SRC, "src", "row.c"), encoding="utf-8") as file:
+    with open(os.path.join(harness.SRC, "src", "row.c"), encoding="utf-8") as file:
         known = {line.split('"')[1] for line in file if line.startswith("    {TS_FLAG_")}
     expect(set(page.TOLD_FLAGS) | {"host-clock", "batched"}, known)
 
