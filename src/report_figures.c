@@ -338,6 +338,19 @@ static void add_speedup(struct ts_report_figure *figure, const struct speedups *
     ts_text_free(&compared);
 }
 
+/* Whether a point shown compares work instead of launches. */
+static bool speedups_per_element(const struct speedups *all)
+{
+    for (size_t series = 0; series < all->series; series++)
+        for (size_t tick = 0; tick < all->ticks.count; tick++) {
+            const struct ts_report_case *of =
+                point_at(all, all->begins[series]->rows[0], all->ticks.values[tick]);
+            if (of && of->per_element)
+                return true;
+        }
+    return false;
+}
+
 static void speedup_labels(struct ts_report_figure *figure, const struct speedups *all)
 {
     const struct ts_report_group *group = all->group;
@@ -347,8 +360,8 @@ static void speedup_labels(struct ts_report_figure *figure, const struct speedup
         ts_text_printf(&title, " (%zu further series not shown)", all->left_out);
     ts_report_title(&figure->labels, group->run, title.text);
     ts_report_axis_label(&figure->labels, "xlabel", all->axis);
-    ts_report_label(&figure->labels, "ylabel",
-                    "speed-up of staging\n(best plain time / best staged time)");
+    ts_report_label(&figure->labels, "ylabel", "speed-up of staging\n(best plain / best staged %s)",
+                    speedups_per_element(all) ? "time per element" : "time");
     ts_report_label(&figure->labels, "measure", "no difference");
     ts_text_free(&title);
 }

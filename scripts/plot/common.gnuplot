@@ -27,6 +27,9 @@ colour(i) = word("#0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #000000 #88888
 # The same as a number, for `lc rgb variable`: all series' intervals in one layer, since some series may have none.
 colour_number(i) = int("0x".substr(colour(int(i)), 2, 7))
 
+# Points of series s: filled shapes are the odd numbers, the hollow ones before them.
+shape(s) = int(s) % 2 ? 5 : 7
+
 # Is a field a number? Used to leave points out that are not known.
 known(i) = strcol(i) ne "-" && strcol(i) ne ""
 # Is an interval known, and wide enough to be drawn? gnuplot draws nothing for one of equal ends (equal samples of a

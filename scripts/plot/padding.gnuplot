@@ -82,8 +82,6 @@ if (n_low > 0) { layers = layers.low_end('>=', cap) }
 if (n_low_cut > 0) { layers = layers.low_end('<', arrow) }
 if (n_high > 0) { layers = layers.high_end('<=', cap) }
 if (n_high_cut > 0) { layers = layers.high_end('>', arrow) }
-# Filled shapes are the odd numbers, the hollow ones before them.
-shape(s) = int(s) % 2 ? 5 : 7
 layers = layers.', data using 5:(at($1, $2)):(shape($2) - !known(6)):(colour_number($2)) '. \
     'with points pt variable ps 1 lc rgb variable notitle'
 layers = layers.', for [s = 0:series - 1] keyentry with points pt shape(s) ps 1 lc rgb colour(s) title names[s + 1]'

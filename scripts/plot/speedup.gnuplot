@@ -1,4 +1,5 @@
 # speedup.gnuplot: a ratio over the values of a problem axis, one line per series, with 95 % intervals and a line at 1.
+# A point without a known interval (a single visit) is hollow.
 #
 #   gnuplot -d -c speedup.gnuplot DATA LABELS OUT.png [OUT.svg]
 #
@@ -15,9 +16,9 @@ array pictures[last]
 do for [i = 3:last] { pictures[i] = value(sprintf("ARG%d", i)) }
 load here."common.gnuplot"
 
-positions = 0; series = 0; points = 0; n_interval = 0; top = 1.0; floor_at = 1.0; widest = 0; longest_name = 0
+positions = 0; series = 0; points = 0; n_interval = 0; n_hollow = 0; top = 1.0; floor_at = 1.0; widest = 0; longest_name = 0
 stats data using (positions = max(positions, int($1) + 1), series = max(series, int($2) + 1), points = points + 1, \
-    n_interval = n_interval + wide(6, 7), top = max(top, known(7) ? max($5, $7) : $5), \
+    n_interval = n_interval + wide(6, 7), n_hollow = n_hollow + !known(6), top = max(top, known(7) ? max($5, $7) : $5), \
     floor_at = min(floor_at, known(6) ? min($5, $6) : $5), widest = max(widest, longest(strcol(3))), \
     longest_name = max(longest_name, strlen(strcol(4))), 0) nooutput
 if (points < 1) { printerr data, ": no points"; exit status 3 }
@@ -27,7 +28,7 @@ stats data using (names[int($2) + 1] = strcol(4), 0) nooutput
 slot = clamp(max(80, 7 * widest + 16), 80, 1500 / positions)
 leaning = 7 * widest > slot
 width = max(640, 110 + positions * slot)
-entries = series + 1 + (n_interval > 0)
+entries = series + 1 + (n_interval > 0) + (n_hollow > 0)
 per_row = max(1, int((width - 140) / (9 * max(longest_name, strlen(measure)) + 60)))
 key_rows = max(2, (entries + per_row - 1) / per_row)
 below = 68 + (leaning ? 4 * widest : 0)
@@ -60,9 +61,13 @@ if (n_interval > 0) { layers = layers.', data using '. \
     '(wide(6, 7) ? at($1, $8, $9) : NaN):6:(0):($7 - $6):(colour_number($2)) '. \
     'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb variable notitle' }
 layers = layers.', for [s = 0:series - 1] data using ($2 == s ? at($1, $8, $9) : NaN):5 '. \
-    'with linespoints lw 2 pt (s % 2 ? 5 : 7) ps 1 lc rgb colour(s) title names[s + 1]'
+    'with lines lw 2 lc rgb colour(s) notitle'
+layers = layers.', data using (at($1, $8, $9)):5:(shape($2) - !known(6)):(colour_number($2)) '. \
+    'with points pt variable ps 1 lw 1.5 lc rgb variable notitle'
+layers = layers.', for [s = 0:series - 1] keyentry with linespoints lw 2 pt shape(s) ps 1 lc rgb colour(s) title names[s + 1]'
 if (n_interval > 0) { layers = layers.', keyentry with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink '. \
     'title "95 % interval"' }
+if (n_hollow > 0) { layers = layers.', keyentry with points pt 6 ps 1 lc rgb ink title "interval not known"' }
 
 do for [i = 3:last] {
     out = pictures[i]

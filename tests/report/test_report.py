@@ -393,6 +393,46 @@ def padding_intervals(tmp):
     assert "interval not known" not in with_all and not any("arrow" in text for text in with_all), with_all
 
 
+def one_visit(tmp):
+    """What a single visit says has no interval and is drawn hollow: its bar, and the point of its speed-up."""
+
+    def cut(run):
+        for row in rows_of(run, "local", RADIUS=1) + rows_of(run, "naive", RADIUS=1):
+            time = row["time"]
+            time.update(visits=time["visits"][:1], workers=time["workers"][:1], fresh_from=1)
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", cut)], out)
+    # 8 bars and the key's two are filled but for the hollow ones; gnuplot's own name of a hollow circle.
+    for part, low, hollow, mark, marks in (("bars-convolution", 4, 2, "<polygon fill = 'rgb(", 10 - 2),
+                                           ("speedup-convolution-RADIUS", 5, 1, "'#gpPt5' transform", 1 + 1)):
+        name = picture(out, part)
+        ends = [fields[low:low + 2] for fields in data_of(out, name)]
+        assert ends.count(["-", "-"]) == hollow, ends
+        svg = os.path.join(out, "figures", name + ".svg")
+        assert "interval not known" in svg_texts(svg) and read(svg).count(mark) == marks, (name, read(svg).count(mark))
+    assert "interval not known" not in svg_texts(os.path.join(out, "figures", picture(out, "bars-laplacian") + ".svg"))
+    whole = os.path.join(tmp, "whole")
+    report([results("complete")], whole)
+    name = picture(whole, "speedup-convolution-RADIUS")
+    assert "interval not known" not in svg_texts(os.path.join(whole, "figures", name + ".svg"))
+
+
+def per_element(tmp):
+    """A staged side that does twice the work a launch is compared per element, and the axis says so."""
+
+    def fuse(run):
+        for row in run["rows"]:
+            if row["benchmark"] == "convolution" and row["work"]["elements"]:
+                row["work"]["elements"] *= 2 if row["staged"] else 1
+
+    out = os.path.join(tmp, "out")
+    report([changed(tmp, "complete", fuse)], out)
+    for axis, words in (("convolution-RADIUS", "time per element"), ("laplacian-POINTS", "time")):
+        texts = svg_texts(os.path.join(out, "figures", picture(out, f"speedup-{axis}") + ".svg"))
+        assert f"(best plain / best staged {words})" in texts, texts
+
+
 def drift(tmp):
     """Noise of a fraction of a percent is drawn as it is; the caption says what a cross is."""
 
@@ -752,9 +792,10 @@ def damaged(tmp):
     assert not os.path.exists(os.path.join(tmp, "out"))
 
 
-TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, requested, lone_points, padding_labels, padding_intervals, crowded, drift, failures,
-         shared_memory, several_runs, by_hand, locale, bench, used_folder, ended_half_way, drawn_elsewhere, foreign_list,
-         missing_gnuplot, failing_gnuplot, killed_gnuplot, interrupted, empty_pictures, axes_only, unwritable, damaged)
+TESTS = (complete, single, one_by_n, all_skipped, names, hostile_benchmark, confirmed, requested, lone_points, padding_labels,
+         padding_intervals, one_visit, per_element, crowded, drift, failures, shared_memory, several_runs, by_hand, locale, bench,
+         used_folder, ended_half_way, drawn_elsewhere, foreign_list, missing_gnuplot, failing_gnuplot, killed_gnuplot, interrupted,
+         empty_pictures, axes_only, unwritable, damaged)
 
 
 def main():
