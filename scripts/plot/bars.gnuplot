@@ -62,9 +62,9 @@ if (held_plain > 0) { layers = layers.side(0, 1).' notitle' }
 if (held_staged > 0) { layers = layers.side(1, 1).' notitle' }
 if (n_plain > held_plain) { layers = layers.side(0, 0).' notitle' }
 if (n_staged > held_staged) { layers = layers.side(1, 0).' notitle' }
-key_of(which) = ', keyentry with boxes fs solid noborder lc rgb '.(which ? 'orange title "best staged"' : 'blue title "best plain"')
-if (n_plain > 0) { layers = layers.key_of(0) }
-if (n_staged > 0) { layers = layers.key_of(1) }
+key_of(which, held) = ', keyentry with boxes '.(held > 0 ? 'fs solid noborder' : 'fs empty border lw 2').' lc rgb '.(which ? 'orange title "best staged"' : 'blue title "best plain"')
+if (n_plain > 0) { layers = layers.key_of(0, held_plain) }
+if (n_staged > 0) { layers = layers.key_of(1, held_staged) }
 if (n_interval > 0) { layers = layers.', data using (wide(5, 6) ? at($1, $2) : NaN):5:(0):($6 - $5) '. \
     'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink title "95 % interval"' }
 if (text > 0) { layers = layers.', data using (at($1, $2)):(known(6) ? max($4, $6) : $4):7 with labels '. \
