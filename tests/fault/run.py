@@ -85,7 +85,8 @@ SCENES = {
 # Long enough for what does not hang, on a busy machine; what hangs waits so long each time.
 HANG_TIMEOUT = "8s"
 
-EVENTS = ("unavailable", "untouched", "zero", "reversed", "constant", "coarse", "off_by_20", "bimodal")
+EVENTS = ("unavailable", "constant", "coarse", "bimodal")
+MORE_EVENTS = ("untouched", "zero", "reversed", "off_by_20")  # tests/unit/test_measure.c shows that the audit refuses them
 # What the stop at the host's clock and the floor must see, from a reading after the audit on.
 LIES, LATER = ("unavailable", "untouched", "zero", "reversed", "constant_1", "forever"), 401
 # From which launch on: in the proof, and in a visit after it.
@@ -339,14 +340,15 @@ def failing(faults, call, use, scene, code, wanted):
 
 def events(faults, mode):
     """Times that cannot be believed are not: the host's clock, and every row says so. Coarse and bimodal times may pass
-    the audit, as the host's own times say on a busy machine; a sample that is longer than the host saw fails its row."""
+    the audit where the host's own are disturbed; a bimodal sample that is longer than the host saw then fails its row."""
     ended, run = faults.sweep(f"events {mode}")
     believed = run["clock"]["source"] == "event"
     expect(not believed or mode in ("coarse", "bimodal"), f"{mode}: source {run['clock']['source']}")
     if not believed:
         expect(run["clock"]["warnings"], "no warning")
     for row in run["rows"]:
-        if believed and harness.outcome(row) == "launch-failed:CL_PROFILING_INFO_NOT_AVAILABLE":
+        if believed and mode == "bimodal" and harness.outcome(row) == "launch-failed:CL_PROFILING_INFO_NOT_AVAILABLE":
+            expect("no usable event times" in row["reason"]["text"], row["reason"]["text"])
             continue
         expect(row["status"] == "ok", f"{run['counts']}: {harness.outcome(row)}: {row['reason']}")
         expect(("host-clock" in row["time"]["flags"]) == (not believed), f"flags {row['time']['flags']}")
@@ -481,7 +483,7 @@ def main():
         report.run("fault_build_that_never_ends", build_that_never_ends, faults)
         report.run("fault_budget", budget, faults)
         report.run("fault_huge_log", huge_log, faults)
-        for mode in EVENTS:
+        for mode in EVENTS + (MORE_EVENTS if options.all else ()):
             report.run(f"fault_events_{mode}", events, faults, mode)
         for mode in LIES:
             report.run(f"fault_events_later_{mode}", events_lie_later, faults, mode)
