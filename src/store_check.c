@@ -64,3 +64,14 @@ int ts_store_check_header(const struct ts_place *at, const cJSON *object, struct
         return -1;
     return check_source(at, ts_json_get(object, "clock"), err);
 }
+
+int ts_store_check_end(const struct ts_place *at, const cJSON *object, struct ts_err *err)
+{
+    static const struct ts_field fields[] = {{"interrupted", TS_FIELD_BOOL, 0, 0},
+                                             {"peaks", TS_FIELD_OBJECT, 0, 0}};
+    static const struct ts_field_part end_parts[] = {
+        {"peaks", peaks_fields, TS_COUNT(peaks_fields)}};
+    return ts_place_fields(at, object, fields, TS_COUNT(fields), err) != 0
+               ? -1
+               : ts_place_parts(at, object, end_parts, TS_COUNT(end_parts), err);
+}

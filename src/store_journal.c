@@ -336,6 +336,7 @@ int ts_journal_end(struct ts_journal *journal, const struct ts_run *run, struct 
     cJSON *object = cJSON_CreateObject();
     ts_json_add_string(object, "finished", run->finished);
     ts_json_add_bool(object, "interrupted", run->interrupted);
+    ts_json_add_item(object, "peaks", ts_peaks_to_json(&run->peaks));
     return put(journal, "end", object, err);
 }
 

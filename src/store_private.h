@@ -21,6 +21,8 @@ int ts_store_read_header(struct ts_run *run, const struct ts_place *at, const cJ
 
 /* Types of a header's members, as far as no reader below looks at them itself. */
 int ts_store_check_header(const struct ts_place *at, const cJSON *object, struct ts_err *err);
+/* The same of the journal's last line of a run. */
+int ts_store_check_end(const struct ts_place *at, const cJSON *object, struct ts_err *err);
 
 /* What the sides of `ab` say of themselves, as the header of each would say it. at: of the run. */
 int ts_store_check_sides(const struct ts_run *run, const struct ts_place *at, struct ts_err *err);

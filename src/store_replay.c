@@ -253,12 +253,12 @@ static int take_sentinel(struct journal_reader *reader, const struct ts_place *a
 static int take_end(struct journal_reader *reader, const struct ts_place *at, const cJSON *value,
                     struct ts_err *err)
 {
-    static const struct ts_field fields[] = {{"interrupted", TS_FIELD_BOOL, 0, 0}};
-    if (ts_place_fields(at, value, fields, TS_COUNT(fields), err) != 0 ||
-        reopen(reader, at, err) != 0 ||
+    if (ts_store_check_end(at, value, err) != 0 || reopen(reader, at, err) != 0 ||
         ts_store_read_text(&reader->run->finished, at, value, "finished", true, err) != 0)
         return -1;
     reader->run->interrupted = ts_json_bool(value, "interrupted", false);
+    if (ts_json_get(value, "peaks"))
+        ts_peaks_from_json(&reader->run->peaks, ts_json_get(value, "peaks"));
     return 0;
 }
 

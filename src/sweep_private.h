@@ -69,6 +69,11 @@ struct calm {
     bool never;                          /* waiting was of no use */
 };
 
+/* When the ceilings are measured, CLOCK_MONOTONIC. */
+struct peaks_look {
+    int64_t first_ns, next_ns;
+};
+
 /* Workers that are started alike, and the device as they see it. */
 struct team {
     struct ts_crew *crew;
@@ -120,6 +125,7 @@ struct sweep {
     struct owed owed;
     struct calm calm;
     struct watch watch;
+    struct peaks_look peaks_look;
     int64_t begin_ns;        /* of the run's session, CLOCK_MONOTONIC */
     int64_t process_cost_ns; /* a worker's start until it has its device, at most */
     int lost_in_a_row;       /* workers lost without a job done */
@@ -267,6 +273,9 @@ int ts_sweep_pool(struct sweep *s, const struct pool_task *task, const size_t *u
 int ts_sweep_open_device(struct sweep *s, struct ts_err *err); /* facts, clock, peaks */
 int ts_sweep_prove(struct sweep *s, struct ts_err *err);
 int ts_sweep_time(struct sweep *s, struct ts_err *err);
+/* Between rounds of visits. The best look counts: what else the machine did during one can only
+ * have made it slower. One that fails leaves the ceilings as they are. */
+int ts_sweep_peaks_again(struct sweep *s, struct ts_err *err);
 int ts_sweep_digest(struct sweep *s, struct ts_err *err);
 
 /* ---- sweep_options.c ---- */

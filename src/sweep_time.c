@@ -183,12 +183,13 @@ static int visit_entries(struct timing *t, const size_t *order, size_t count, bo
 }
 
 /* Of `ab` every round is made by fresh processes. */
-static void begin_round(struct sweep *s)
+static int begin_round(struct sweep *s, struct ts_err *err)
 {
     if (s->options->ab)
         ts_sweep_change_workers(s);
     else
         ts_sweep_renew_workers(s);
+    return ts_sweep_peaks_again(s, err);
 }
 
 static int make_round(struct timing *t, int round, bool last, struct ts_err *err)
@@ -203,9 +204,9 @@ static int make_round(struct timing *t, int round, bool last, struct ts_err *err
             order[count++] = i;
     }
     ts_rng_shuffle(&rng, order, count);
-    if (count > 0)
-        begin_round(s);
-    result = visit_entries(t, order, count, last, &rng, err);
+    result = count > 0 ? begin_round(s, err) : 0;
+    if (result == 0)
+        result = visit_entries(t, order, count, last, &rng, err);
     free(order);
     return result;
 }
@@ -366,8 +367,9 @@ static int make_more(struct timing *t, struct ts_err *err)
             ts_progress_extend(s->progress, "time",
                                (int64_t)ts_sweep_live_rows(s, &t->entries[order[i]], live));
         }
-        begin_round(s);
-        result = visit_entries(t, order, count, false, &rng, err);
+        result = begin_round(s, err);
+        if (result == 0)
+            result = visit_entries(t, order, count, false, &rng, err);
         if (result < 0)
             break;
     }

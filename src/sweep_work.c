@@ -10,6 +10,9 @@
 /* A timing worker serves at least so many times as long as a process costs. */
 #define SERVICE_TIMES 8
 #define PROCESS_COST_MOST_NS (SECOND_NS / 2)
+/* So many times as long as the first look took, or as the run lasts by now, is waited for the next:
+ * shorter runs are under the same conditions all along, and of long ones it is a small part. */
+#define PEAKS_PART 10
 
 struct team *ts_sweep_team(struct sweep *s, size_t space)
 {
@@ -206,14 +209,15 @@ cJSON *ts_sweep_spent_to_json(const struct sweep *s)
 
 /* ---- the device ---- */
 
-static void call_probe(struct sweep *s, struct team *team, struct ts_job *job,
+static void call_probe(struct sweep *s, struct team *team, struct ts_job *job, int64_t until_ns,
                        struct ts_reply *reply)
 {
     const char *digest = s->probe.digest, *text = s->probe.text;
 
     job->code.source = ts_strdup(digest);
     job->code.options = ts_strdup(TS_PROBE_OPTIONS);
-    ts_crew_call(team->crew, team->seat, job, &digest, &text, 1, reply);
+    ts_crew_send(team->crew, team->seat, job, &digest, &text, 1);
+    ts_crew_wait(team->crew, until_ns, reply);
     ts_job_free(job);
 }
 
@@ -245,28 +249,66 @@ static void take_facts(struct sweep *s, const cJSON *line)
 }
 
 /* Ceilings are a help to read the times, not a condition: without them the rows have no of_peak. */
-static int measure_peaks(struct sweep *s, struct ts_err *err)
+static int look_at_peaks(struct sweep *s, struct ts_peaks *peaks, int64_t until_ns,
+                         const char *when, struct ts_err *err)
 {
     struct ts_job job = {.verb = TS_JOB_PEAKS};
+    struct team *team = &s->teams[0];
     struct ts_reply reply;
     const char *why = NULL;
 
-    if (s->run->peaks.copy_bytes_per_s > 0)
-        return 0; /* of the resumed run */
-    if (ts_sweep_need_seat(&s->teams[0], err) < 0)
+    if (ts_sweep_need_seat(team, err) < 0)
         return -1;
-    call_probe(s, &s->teams[0], &job, &reply);
+    call_probe(s, team, &job, until_ns, &reply);
+    if (reply.kind == TS_REPLY_NONE)
+        ts_crew_dismiss(team->crew, team->seat); /* the budget is over in the middle of it */
     if (reply.kind == TS_REPLY_LOST)
         why = reply.text;
     if (reply.kind == TS_REPLY_DONE) {
-        ts_peaks_from_json(&s->run->peaks, ts_json_get(reply.line, "peaks"));
+        ts_peaks_from_json(peaks, ts_json_get(reply.line, "peaks"));
         if (strcmp(ts_json_string(reply.line, "status", ""), "ok") != 0)
             why = ts_json_string(ts_json_get(reply.line, "reason"), "text", "?");
     }
     if (why)
-        ts_progress_say(s->progress, "warning: %s: the ceilings could not be measured: %s",
-                        s->run->device.name, why);
+        ts_progress_say(s->progress, "warning: %s: the ceilings could not be measured%s: %s",
+                        s->run->device.name, when, why);
     ts_reply_free(&reply);
+    return 0;
+}
+
+/* The first look of a run, of a resumed one by an earlier process. */
+static int measure_peaks(struct sweep *s, struct ts_err *err)
+{
+    int64_t begin_ns = ts_now_ns();
+
+    s->peaks_look = (struct peaks_look){.first_ns = begin_ns, .next_ns = begin_ns};
+    if (s->run->peaks.copy_bytes_per_s > 0)
+        return 0;
+    if (look_at_peaks(s, &s->run->peaks, INT64_MAX, "", err) < 0)
+        return -1;
+    s->peaks_look.next_ns = begin_ns + PEAKS_PART * (ts_now_ns() - begin_ns);
+    return 0;
+}
+
+static void raise_to(double *ceiling, double per_s)
+{
+    if (per_s > *ceiling)
+        *ceiling = per_s;
+}
+
+int ts_sweep_peaks_again(struct sweep *s, struct ts_err *err)
+{
+    struct ts_peaks again = {0}, *peaks = &s->run->peaks;
+    int64_t now_ns = ts_now_ns();
+
+    if (now_ns < s->peaks_look.next_ns || now_ns >= s->end_ns || ts_signal_pending())
+        return 0;
+    s->peaks_look.next_ns = now_ns + PEAKS_PART * (now_ns - s->peaks_look.first_ns);
+    if (look_at_peaks(s, &again, s->end_ns, " again", err) < 0)
+        return -1;
+    raise_to(&peaks->copy_bytes_per_s, again.copy_bytes_per_s);
+    raise_to(&peaks->fma_flops_per_s, again.fma_flops_per_s);
+    raise_to(&peaks->local_bytes_per_s, again.local_bytes_per_s);
     return 0;
 }
 
@@ -296,7 +338,7 @@ static int open_team(struct sweep *s, struct team *team, cJSON **line, struct ts
         ts_job_free(&open);
         return -1;
     }
-    call_probe(s, team, &open, &reply);
+    call_probe(s, team, &open, INT64_MAX, &reply);
     if (reply.kind == TS_REPLY_LOST)
         result = ts_err_set(err, TS_EXIT_NO_DEVICE, "%s: %s%s%s", name, reply.text,
                             reply.talk ? "\n" : "", reply.talk ? reply.talk : "");

@@ -138,6 +138,17 @@ int ts_worker_probe_open(struct ts_worker *worker, struct ts_worker_probe *probe
 int ts_worker_probe_launch(struct ts_worker_probe *probe, struct ts_stamp *stamp, int64_t *host_ns,
                            struct ts_fault *fault);
 void ts_worker_probe_close(struct ts_worker_probe *probe);
+
+/* probe_copy from src to dst, `bytes` each: a multiple of 16. src holds anything, in pages of its
+ * own; the first launch still makes those of dst, so its time is no copy's. Close it also after a
+ * failure. */
+struct ts_worker_copy {
+    struct ts_ocl_buffer *src, *dst;
+    struct ts_worker_probe probe;
+};
+int ts_worker_copy_open(struct ts_worker *worker, struct ts_worker_copy *copy,
+                        const struct ts_code *code, int64_t bytes, struct ts_fault *fault);
+void ts_worker_copy_close(struct ts_worker_copy *copy);
 int64_t ts_worker_units(const struct ts_worker *worker); /* compute units, >= 1 */
 bool ts_worker_is_cpu(const struct ts_worker *worker);
 

@@ -13,44 +13,27 @@
 #define FMA_OPTIONS "-DFMA_WIDTH=4 -DPROBE_FMA_ROUNDS=2048"
 
 struct ts_sentinel {
-    struct ts_ocl_buffer *src, *dst, *out;
-    struct ts_worker_probe copy, fma;
+    struct ts_worker_copy copy;
+    struct ts_ocl_buffer *out;
+    struct ts_worker_probe fma;
 };
 
 static void sentinel_close(struct ts_sentinel *sentinel)
 {
-    ts_worker_probe_close(&sentinel->copy);
+    ts_worker_copy_close(&sentinel->copy);
     ts_worker_probe_close(&sentinel->fma);
-    ts_ocl_buffer_close(sentinel->src);
-    ts_ocl_buffer_close(sentinel->dst);
     ts_ocl_buffer_close(sentinel->out);
     free(sentinel);
 }
 
-static int open_copy(struct ts_worker *worker, struct ts_sentinel *sentinel,
-                     const struct ts_code *code, struct ts_fault *fault)
+static int64_t copy_bytes(const struct ts_worker *worker)
 {
     int64_t bytes = ts_worker_is_cpu(worker) ? COPY_BYTES_CPU : COPY_BYTES_GPU;
     int64_t memory = ts_ocl_device(worker->ocl)->number[TS_DEVICE_GLOBAL_MEM_SIZE];
-    struct ts_worker_probe *probe = &sentinel->copy;
-    uint64_t n4;
-    float one = 1.0f;
 
     while (memory > 0 && bytes > memory / 32)
         bytes /= 2;
-    n4 = (uint64_t)bytes / 16;
-    sentinel->src = ts_ocl_buffer_open(worker->ocl, bytes, true, fault);
-    sentinel->dst = sentinel->src ? ts_ocl_buffer_open(worker->ocl, bytes, true, fault) : NULL;
-    if (!sentinel->dst || ts_ocl_buffer_fill(sentinel->src, &one, sizeof(one), fault) < 0 ||
-        ts_worker_probe_open(worker, probe, code, code->options, "probe_copy", fault) < 0)
-        return -1;
-    probe->local = 256;
-    probe->global = ((int64_t)n4 + 255) / 256 * 256;
-    return ts_ocl_arg_buffer(probe->kernel, 0, sentinel->src, fault) < 0 ||
-                   ts_ocl_arg_buffer(probe->kernel, 1, sentinel->dst, fault) < 0 ||
-                   ts_ocl_arg_value(probe->kernel, 2, &n4, sizeof(n4), fault) < 0
-               ? -1
-               : 0;
+    return bytes;
 }
 
 static int open_fma(struct ts_worker *worker, struct ts_sentinel *sentinel,
@@ -77,7 +60,8 @@ static int open_fma(struct ts_worker *worker, struct ts_sentinel *sentinel,
     return 0;
 }
 
-/* The first launch of all also compiles; it is thrown away each time, as a warm-up. */
+/* The first launch of all also compiles, or meets pages that are not there yet; it is thrown away
+ * each time, as a warm-up. */
 static int median_ns(struct ts_worker_probe *probe, const struct ts_clock *clock,
                      int64_t *result_ns, struct ts_fault *fault)
 {
@@ -106,13 +90,14 @@ int ts_worker_sentinel(struct ts_worker *worker, const struct ts_code *code,
 {
     if (!worker->sentinel) {
         struct ts_sentinel *made = ts_alloc(1, sizeof(*made));
-        if (open_copy(worker, made, code, fault) < 0 || open_fma(worker, made, code, fault) < 0) {
+        if (ts_worker_copy_open(worker, &made->copy, code, copy_bytes(worker), fault) < 0 ||
+            open_fma(worker, made, code, fault) < 0) {
             sentinel_close(made);
             return -1;
         }
         worker->sentinel = made;
     }
-    return median_ns(&worker->sentinel->copy, clock, &point->copy_ns, fault) < 0 ||
+    return median_ns(&worker->sentinel->copy.probe, clock, &point->copy_ns, fault) < 0 ||
                    median_ns(&worker->sentinel->fma, clock, &point->fma_ns, fault) < 0
                ? -1
                : 0;

@@ -542,6 +542,53 @@ def budget(sweep):
     expect(sum(job["prove_last"] for job in sweep.jobs("time")) < 2 * len(last), "a proof after every visit")
 
 
+FEW_TILES = ("--quick", "-s", "TX=8,32")
+
+
+def ceilings_again(sweep, times):
+    """Before the proofs and now and then between visits: the best look counts; one that fails, or that the budget leaves out, costs
+    nothing."""
+    best, words = {"1,0.5": (1, ()), "0.5,1,0.3": (1, ()), "0.5,die,0.4": (0.5, ()), "0.4,0.7,0.1": (0.7, ("--budget", "10m")),
+                   "0.5,1": (0.5, ("--budget", "1ms"))}[times]
+    ended = sweep.run(*FEW_TILES, *words, worker=("--ceilings", times))
+    looks = len(sweep.jobs("peaks", "start"))
+    expect(looks == 1 if "1ms" in words else looks >= 2, f"{looks} looks")
+    (run,) = load_results(sweep.file)["runs"]
+    copy = run["peaks"]["copy_bytes_per_s"]
+    expect(abs(copy / (best * 2e10) - 1) < 1e-6, f"copy ceiling {copy}")
+    rates = [row["rate"] for row in run["rows"] if row["time"]]
+    expect(len(rates) == (0 if "1ms" in words else len(run["rows"])), f"{len(rates)} rates")
+    for rate in rates:
+        expect(rate["bound"] == "memory" and abs(rate["of_peak"] * copy / rate["bytes_per_s"] - 1) < 1e-3, f"{rate}, copy {copy}")
+    expect(f"ceilings: copy {best * 20:.3g} GB/s" in re.sub(r"\.0+ ", " ", ended.out), ended.out[:300])
+    expect(("could not be measured again" in ended.err) == ("die" in times), ended.err)
+    if "1ms" not in words:
+        ended.expect_status(0)
+
+
+def ceilings_are_a_small_part(sweep):
+    """No second look before ten times as long has passed, and no third before ten times that."""
+    sweep.run(*FEW_TILES, worker=("--delay-peaks", "1000")).expect_status(0)
+    expect(len(sweep.jobs("peaks")) == 1, f"{len(sweep.jobs('peaks'))} looks")
+    sweep.forget()
+    sweep.run("--visits", "4", worker=("--delay", "10", "--delay-peaks", "50")).expect_status(0)
+    jobs = sweep.jobs("peaks", "start")
+    at_s = [(job["at_ns"] - jobs[0]["at_ns"]) / 1e9 for job in jobs]
+    expect(len(at_s) in (2, 3) and at_s[1] >= 0.5 and all(s >= 10 * at_s[1] for s in at_s[2:]), f"looks at {at_s} s")
+
+
+def ceilings_interrupted(sweep):
+    """In a later look: what was measured is saved; the resumed run looks again."""
+    child = sweep.start(*FEW_TILES, worker=("--ceilings", "0.5,hang,1"))
+    wait_until(lambda: len(sweep.jobs("peaks", "start")) == 2, SLOW_S, "the second look")
+    child.send_signal(signal.SIGINT)
+    expect(child.wait(SLOW_S) == 130, f"exit status {child.returncode}")
+    sweep.resume("--budget", "10m", worker=("--ceilings", "0.5,hang,1")).expect_status(0)
+    (run,) = load_results(sweep.file)["runs"]
+    expect(run["peaks"]["copy_bytes_per_s"] == 2e10, f"{run['peaks']}")
+    expect({outcome(row) for row in run["rows"]} == {"ok"}, "a row is lost")
+
+
 def rows_option(sweep):
     sweep.run("-s", "FAULT=none,wrong,crash", "-s", "TX=16,32", "-s", "TY=8", "--visits", "2").expect_status(1)
     first = sweep.file
@@ -764,6 +811,10 @@ def main():
             test(function)
         if options.slow:
             test(a_worker_without_hello)
+        for times in ("1,0.5", "0.5,1,0.3", "0.5,die,0.4", "0.4,0.7,0.1", "0.5,1"):
+            test(ceilings_again, times)
+        test(ceilings_are_a_small_part)
+        test(ceilings_interrupted)
         for phase in PHASES:
             test(killed_and_resumed, phase)
             test(signalled, phase, signal.SIGINT)
