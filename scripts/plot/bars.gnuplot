@@ -14,9 +14,10 @@ array pictures[last]
 do for [i = 3:last] { pictures[i] = value(sprintf("ARG%d", i)) }
 load here."common.gnuplot"
 
-cases = 0; n_plain = 0; n_staged = 0; n_interval = 0; n_hollow = 0; top = 0.0; least = 1e300; widest = 0; deepest = 1; text = 0
+cases = 0; n_plain = 0; n_staged = 0; n_interval = 0; held_plain = 0; held_staged = 0; top = 0.0; least = 1e300; widest = 0; deepest = 1; text = 0
 stats data using (cases = max(cases, int($1) + 1), n_plain = n_plain + ($2 == 0), n_staged = n_staged + ($2 == 1), \
-    n_interval = n_interval + wide(5, 6), n_hollow = n_hollow + !known(5), top = max(top, known(6) ? max($4, $6) : $4), \
+    held_plain = held_plain + ($2 == 0 && known(5)), held_staged = held_staged + ($2 == 1 && known(5)), \
+    n_interval = n_interval + wide(5, 6), top = max(top, known(6) ? max($4, $6) : $4), \
     least = min(least, $4), widest = max(widest, longest(strcol(3))), deepest = max(deepest, lines(strcol(3))), \
     text = max(text, strlen(strcol(7))), 0) nooutput
 if (n_plain + n_staged < 1) { printerr data, ": no bars"; exit status 3 }
@@ -56,20 +57,20 @@ at(i, side) = i + (side == 0 ? -0.5 : 0.5) * wide
 layers = 'data using 1:(bottom):xtic(3) with points pt 0 lc rgb "#ffffff" notitle'
 side(which, held) = ', data using ($2 == '.which.' && known(5) == '.held.' ? at($1, $2) : NaN):4:(wide) with boxes '. \
     (held ? 'fs solid noborder' : 'fs empty border').' lw 2 lc rgb '.(which ? 'orange' : 'blue')
-held_plain = 0; held_staged = 0
-stats data using (held_plain = held_plain + ($2 == 0 && known(5)), held_staged = held_staged + ($2 == 1 && known(5)), 0) nooutput
 if (held_plain > 0) { layers = layers.side(0, 1).' notitle' }
 if (held_staged > 0) { layers = layers.side(1, 1).' notitle' }
 if (n_plain > held_plain) { layers = layers.side(0, 0).' notitle' }
 if (n_staged > held_staged) { layers = layers.side(1, 0).' notitle' }
-key_of(which, held) = ', keyentry with boxes '.(held > 0 ? 'fs solid noborder' : 'fs empty border lw 2').' lc rgb '.(which ? 'orange title "best staged"' : 'blue title "best plain"')
+key_of(which, held) = ', keyentry with boxes '.(held > 0 ? 'fs solid noborder' : 'fs empty border lw 2').' lc rgb '. \
+    (which ? 'orange title "best staged"' : 'blue title "best plain"')
 if (n_plain > 0) { layers = layers.key_of(0, held_plain) }
 if (n_staged > 0) { layers = layers.key_of(1, held_staged) }
 if (n_interval > 0) { layers = layers.', data using (wide(5, 6) ? at($1, $2) : NaN):5:(0):($6 - $5) '. \
     'with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink title "95 % interval"' }
 if (text > 0) { layers = layers.', data using (at($1, $2)):(known(6) ? max($4, $6) : $4):7 with labels '. \
     (turned ? 'left rotate by 90 offset 0, 0.4 ' : 'offset 0, 0.7 ').'font small_font(9) textcolor rgb ink notitle' }
-if (n_hollow > 0) { layers = layers.', keyentry with boxes fs empty border lw 2 lc rgb ink title "interval not known"' }
+if (n_plain + n_staged > held_plain + held_staged) {
+    layers = layers.', keyentry with boxes fs empty border lw 2 lc rgb ink title hollow_name' }
 
 do for [i = 3:last] {
     out = pictures[i]

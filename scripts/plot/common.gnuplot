@@ -30,6 +30,9 @@ colour_number(i) = int("0x".substr(colour(int(i)), 2, 7))
 # Points of series s: filled shapes are the odd numbers, the hollow ones before them.
 shape(s) = int(s) % 2 ? 5 : 7
 
+# In the key: what is drawn hollow.
+hollow_name = "interval not known"
+
 # Is a field a number? Used to leave points out that are not known.
 known(i) = strcol(i) ne "-" && strcol(i) ne ""
 # Is an interval known, and wide enough to be drawn? gnuplot draws nothing for one of equal ends (equal samples of a

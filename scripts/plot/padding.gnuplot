@@ -43,7 +43,7 @@ names_width = 40 + 9 * widest + (strlen(ylabel) > 0 ? 20 : 0)
 # gnuplot leaves out of the key what is wider than the plot.
 width = max(names_width + max(560, 9 * longest_name + 110), 20 + 9 * longest(title))
 entries = series + 1 + (n_interval > 0) + (n_hollow > 0)
-per_row = max(1, int((width - 100) / (9 * max(longest_name, 18) + 60)))
+per_row = max(1, int((width - 100) / (9 * max(longest_name, strlen(hollow_name)) + 60)))
 key_rows = max(2, (entries + per_row - 1) / per_row)
 above = 30 + 20 * lines(title); below = 48 + 24 * lines(xlabel) + 20 * key_rows
 height = above + max(60, rows * step) + below
@@ -87,7 +87,7 @@ layers = layers.', data using 5:(at($1, $2)):(shape($2) - !known(6)):(colour_num
 layers = layers.', for [s = 0:series - 1] keyentry with points pt shape(s) ps 1 lc rgb colour(s) title names[s + 1]'
 if (n_interval > 0) { layers = layers.', keyentry with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink '. \
     'title "95 % interval"' }
-if (n_hollow > 0) { layers = layers.', keyentry with points pt 6 ps 1 lc rgb ink title "interval not known"' }
+if (n_hollow > 0) { layers = layers.', keyentry with points pt 6 ps 1 lc rgb ink title hollow_name' }
 
 do for [i = 3:last] {
     out = pictures[i]

@@ -29,7 +29,7 @@ slot = clamp(max(80, 7 * widest + 16), 80, 1500 / positions)
 leaning = 7 * widest > slot
 width = max(640, 110 + positions * slot)
 entries = series + 1 + (n_interval > 0) + (n_hollow > 0)
-per_row = max(1, int((width - 140) / (9 * max(max(longest_name, 18), strlen(measure)) + 60)))
+per_row = max(1, int((width - 140) / (9 * max(max(longest_name, strlen(hollow_name)), strlen(measure)) + 60)))
 key_rows = max(2, (entries + per_row - 1) / per_row)
 below = 68 + (leaning ? 4 * widest : 0)
 above = 30 + 20 * lines(title)
@@ -67,7 +67,7 @@ layers = layers.', data using (at($1, $8, $9)):5:(shape($2) - !known(6)):(colour
 layers = layers.', for [s = 0:series - 1] keyentry with linespoints lw 2 pt shape(s) ps 1 lc rgb colour(s) title names[s + 1]'
 if (n_interval > 0) { layers = layers.', keyentry with vectors heads size screen 0.006, 90 nofilled lw 1.5 lc rgb ink '. \
     'title "95 % interval"' }
-if (n_hollow > 0) { layers = layers.', keyentry with points pt 6 ps 1 lc rgb ink title "interval not known"' }
+if (n_hollow > 0) { layers = layers.', keyentry with points pt 6 ps 1 lc rgb ink title hollow_name' }
 
 do for [i = 3:last] {
     out = pictures[i]

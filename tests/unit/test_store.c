@@ -509,7 +509,7 @@ static void journal_is_read_back(void **state)
         fill_run(run, i ? "b" : "a");
         run->finished = ts_strdup("2026-11-29T20:14:40Z");
         write_run(journal, run);
-        run->peaks.copy_bytes_per_s += 1e9; /* by the look after the timing */
+        run->peaks.copy_bytes_per_s += 1e9; /* by a later look */
         assert_int_equal(ts_journal_end(journal, run, &err), 0);
     }
     ts_journal_close(journal, false);
