@@ -30,16 +30,19 @@ static const double weights[RADIUS_MAX + 1][RADIUS_MAX + 1] = {
     [4] = {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560},
 };
 
-/* One chemical before a step: the kernel's input (first), or what a step gave (value and scale). */
+/* One chemical before a step: the kernel's input, in one of the two types, or what a step gave. Of
+ * an input scale is NULL: it is exact. */
 struct field {
-    const struct ts_ref_arg *first;
-    double *value;
-    float *scale;
+    const float *singles; /* or */
+    const double *doubles;
+    const float *scale;
 };
 
 /* Both chemicals before a step. */
 struct generation {
     struct field a, b;
+    double *own_values; /* what the fields point to, where it is not the kernel's */
+    float *own_scales;
 };
 
 struct rates {
@@ -56,11 +59,22 @@ struct model {
     struct generation start;
 };
 
-/* Row y of plane z and the rows at distances 1 .. radius from it: index of each one's first cell.
- */
-struct lines {
-    int64_t here, north[RADIUS_MAX + 1], south[RADIUS_MAX + 1];
-    int64_t front[RADIUS_MAX + 1], back[RADIUS_MAX + 1];
+/* The cells of one row that a step computes: x .. x + count of row y of plane z. */
+struct piece {
+    int64_t x, y, z, count;
+};
+
+enum { NEIGHBOURS_MAX = 6 * RADIUS_MAX };
+
+/* The neighbours of the cells of one row: each one's weight, its row (index of that one's first
+ * cell) and its distance along x. */
+struct neighbours {
+    int64_t here; /* the row itself */
+    int count;
+    struct neighbour {
+        double weight;
+        int64_t row, dx;
+    } each[NEIGHBOURS_MAX];
 };
 
 /* A Laplacian: its value, the sum of its terms' magnitudes, and the neighbours' scales (not the
@@ -75,151 +89,185 @@ static int64_t modulo(int64_t i, int64_t n)
     return i < 0 ? i + n : i;
 }
 
-static double value_at(const struct field *u, int64_t i)
+static void add_neighbour(struct neighbours *n, double weight, int64_t row, int64_t dx)
 {
-    return u->value ? u->value[i] : ts_ref_at(u->first, i);
+    n->each[n->count++] = (struct neighbour){weight, row, dx};
 }
 
-static double scale_at(const struct field *u, int64_t i)
+static int64_t row_at(const struct model *m, int64_t y, int64_t z)
 {
-    return u->scale ? (double)u->scale[i] : 0.0;
+    return (modulo(z, m->d) * m->h + modulo(y, m->h)) * m->w;
 }
 
-static void add(struct sums *s, const struct field *u, double weight, int64_t i)
+static struct neighbours neighbours_of(const struct model *m, int64_t y, int64_t z)
 {
-    const double term = weight * value_at(u, i);
-    s->value += term;
-    s->magnitude += fabs(term);
-    s->carried += fabs(weight) * scale_at(u, i);
-}
-
-static struct lines lines_at(const struct model *m, int64_t y, int64_t z)
-{
-    struct lines l = {.here = (z * m->h + y) * m->w};
+    struct neighbours n = {.here = row_at(m, y, z)};
     for (int64_t k = 1; k <= m->radius; k++) {
-        l.north[k] = (z * m->h + modulo(y - k, m->h)) * m->w;
-        l.south[k] = (z * m->h + modulo(y + k, m->h)) * m->w;
-        l.front[k] = (modulo(z - k, m->d) * m->h + y) * m->w;
-        l.back[k] = (modulo(z + k, m->d) * m->h + y) * m->w;
-    }
-    return l;
-}
-
-static struct sums laplacian(const struct model *m, const struct field *u, const struct lines *l,
-                             int64_t x)
-{
-    const int64_t *column = m->columns + RADIUS_MAX + x;
-    const double *weight = weights[m->radius];
-    struct sums s = {0, 0, 0};
-    for (int64_t k = 1; k <= m->radius; k++) {
-        const double side = m->box ? 4.0 / 6 : weight[k];
-        add(&s, u, side, l->here + column[-k]);
-        add(&s, u, side, l->here + column[k]);
-        add(&s, u, side, l->north[k] + x);
-        add(&s, u, side, l->south[k] + x);
+        const double side = m->box ? 4.0 / 6 : weights[m->radius][k];
+        add_neighbour(&n, side, n.here, -k);
+        add_neighbour(&n, side, n.here, k);
+        add_neighbour(&n, side, row_at(m, y - k, z), 0);
+        add_neighbour(&n, side, row_at(m, y + k, z), 0);
         if (m->dim == 3) {
-            add(&s, u, side, l->front[k] + x);
-            add(&s, u, side, l->back[k] + x);
+            add_neighbour(&n, side, row_at(m, y, z - k), 0);
+            add_neighbour(&n, side, row_at(m, y, z + k), 0);
         }
     }
-    if (m->box) {
-        add(&s, u, 1.0 / 6, l->north[1] + column[-1]);
-        add(&s, u, 1.0 / 6, l->north[1] + column[1]);
-        add(&s, u, 1.0 / 6, l->south[1] + column[-1]);
-        add(&s, u, 1.0 / 6, l->south[1] + column[1]);
+    for (int64_t i = 0; m->box && i < 4; i++)
+        add_neighbour(&n, 1.0 / 6, row_at(m, i < 2 ? y - 1 : y + 1, z), i % 2 ? 1 : -1);
+    return n;
+}
+
+/* ---- one step of a row's cells ---- */
+
+/* A field's kind is the same for all cells of a step. Where it is a constant of the caller, as
+ * below, the innermost loop asks for nothing: a sweep's time on a fast device is spent here. */
+enum kind { SINGLES, DOUBLES, CARRIED };
+
+#define FOR_EACH_KIND static inline __attribute__((__always_inline__))
+
+static enum kind kind_of(const struct field *u)
+{
+    return u->singles ? SINGLES : u->scale ? CARRIED : DOUBLES;
+}
+
+FOR_EACH_KIND double value_at(const struct field *u, enum kind kind, int64_t i)
+{
+    return kind == SINGLES ? (double)u->singles[i] : u->doubles[i];
+}
+
+FOR_EACH_KIND double scale_at(const struct field *u, enum kind kind, int64_t i)
+{
+    return kind == CARRIED ? (double)u->scale[i] : 0.0;
+}
+
+FOR_EACH_KIND struct sums laplacian(const struct model *m, const struct field *u, enum kind kind,
+                                    const struct neighbours *n, int64_t x)
+{
+    const int64_t *column = m->columns + RADIUS_MAX + x;
+    struct sums s = {0, 0, 0};
+    for (int k = 0; k < n->count; k++) {
+        const struct neighbour *by = &n->each[k];
+        const int64_t i = by->row + column[by->dx];
+        const double term = by->weight * value_at(u, kind, i);
+        s.value += term;
+        s.magnitude += fabs(term);
+        if (kind == CARRIED)
+            s.carried += fabs(by->weight) * scale_at(u, kind, i);
     }
-    const double own = m->centre * value_at(u, l->here + x);
+    const double own = m->centre * value_at(u, kind, n->here + x);
     s.value += own;
     s.magnitude += fabs(own);
     return s;
 }
 
 /* a + dt * (da*lap(a) - a*b*b + f*(1-a)) at one cell. */
-static void step_a(const struct model *m, const struct generation *g, const struct lines *l,
-                   int64_t x, double *value, double *scale)
+FOR_EACH_KIND void step_a(const struct model *m, enum kind kind, const struct neighbours *n,
+                          int64_t x, double *value, double *scale)
 {
     const struct rates *r = &m->rate;
-    const struct sums lap = laplacian(m, &g->a, l, x);
-    const double a = value_at(&g->a, l->here + x);
-    const double b = value_at(&g->b, l->here + x);
+    const struct field *u = &m->start.a, *v = &m->start.b;
+    const struct sums lap = laplacian(m, u, kind, n, x);
+    const double a = value_at(u, kind, n->here + x), b = value_at(v, kind, n->here + x);
     const double abb = a * b * b;
     const double magnitude =
         fabs(a) + r->dt * (r->da * lap.magnitude + fabs(abb) + r->f * (1 + fabs(a)));
     const double by_a = fabs(1 + r->dt * (r->da * m->centre - b * b - r->f));
     *value = a + r->dt * (r->da * lap.value - abb + r->f * (1 - a));
-    *scale = UNDERFLOW + magnitude * m->factor + by_a * scale_at(&g->a, l->here + x) +
-             r->dt * (r->da * lap.carried + 2 * fabs(a * b) * scale_at(&g->b, l->here + x));
+    *scale = UNDERFLOW + magnitude * m->factor + by_a * scale_at(u, kind, n->here + x) +
+             r->dt * (r->da * lap.carried + 2 * fabs(a * b) * scale_at(v, kind, n->here + x));
 }
 
 /* b + dt * (db*lap(b) + a*b*b - (f+k)*b) at one cell. */
-static void step_b(const struct model *m, const struct generation *g, const struct lines *l,
-                   int64_t x, double *value, double *scale)
+FOR_EACH_KIND void step_b(const struct model *m, enum kind kind, const struct neighbours *n,
+                          int64_t x, double *value, double *scale)
 {
     const struct rates *r = &m->rate;
-    const struct sums lap = laplacian(m, &g->b, l, x);
-    const double a = value_at(&g->a, l->here + x);
-    const double b = value_at(&g->b, l->here + x);
+    const struct field *u = &m->start.a, *v = &m->start.b;
+    const struct sums lap = laplacian(m, v, kind, n, x);
+    const double a = value_at(u, kind, n->here + x), b = value_at(v, kind, n->here + x);
     const double abb = a * b * b;
     const double magnitude =
         fabs(b) + r->dt * (r->db * lap.magnitude + fabs(abb) + (r->f + r->k) * fabs(b));
     const double by_b = fabs(1 + r->dt * (r->db * m->centre + 2 * a * b - r->f - r->k));
     *value = b + r->dt * (r->db * lap.value + abb - (r->f + r->k) * b);
-    *scale = UNDERFLOW + magnitude * m->factor + by_b * scale_at(&g->b, l->here + x) +
-             r->dt * (r->db * lap.carried + b * b * scale_at(&g->a, l->here + x));
+    *scale = UNDERFLOW + magnitude * m->factor + by_b * scale_at(v, kind, n->here + x) +
+             r->dt * (r->db * lap.carried + b * b * scale_at(u, kind, n->here + x));
 }
 
-/* ---- whole steps ---- */
-
-static void field_free(struct field *u)
+FOR_EACH_KIND void step_kind(const struct model *m, enum kind kind, const struct piece *p,
+                             bool is_a, double *value, double *scale)
 {
-    free(u->value);
-    free(u->scale);
+    const struct neighbours n = neighbours_of(m, p->y, p->z);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (is_a)
+            step_a(m, kind, &n, p->x + i, &value[i], &scale[i]);
+        else
+            step_b(m, kind, &n, p->x + i, &value[i], &scale[i]);
+    }
 }
+
+/* One step on from m->start: a's or b's value and scale of the piece's cells. */
+static void step_piece(const struct model *m, const struct piece *p, bool is_a, double *value,
+                       double *scale)
+{
+    switch (kind_of(&m->start.a)) {
+    case SINGLES:
+        step_kind(m, SINGLES, p, is_a, value, scale);
+        break;
+    case DOUBLES:
+        step_kind(m, DOUBLES, p, is_a, value, scale);
+        break;
+    case CARRIED:
+        step_kind(m, CARRIED, p, is_a, value, scale);
+        break;
+    }
+}
+
+/* ---- whole generations ---- */
 
 static void generation_free(struct generation *g)
 {
-    field_free(&g->a);
-    field_free(&g->b);
+    free(g->own_values);
+    free(g->own_scales);
 }
 
-static bool generation_new(struct generation *g, int64_t count)
+/* Of count cells, zeroed; with scales or without. */
+static bool generation_new(struct generation *g, int64_t count, bool scales)
 {
-    struct field *fields[] = {&g->a, &g->b};
-    bool all = true;
-    for (size_t i = 0; i < TS_COUNT(fields); i++) {
-        fields[i]->first = NULL;
-        fields[i]->value = malloc((size_t)count * sizeof(*fields[i]->value));
-        fields[i]->scale = malloc((size_t)count * sizeof(*fields[i]->scale));
-        all = all && fields[i]->value && fields[i]->scale;
-    }
-    return all;
+    g->own_values = calloc((size_t)count, 2 * sizeof(*g->own_values));
+    g->own_scales = scales ? calloc((size_t)count, 2 * sizeof(*g->own_scales)) : NULL;
+    if (!g->own_values || (scales && !g->own_scales))
+        return false;
+    g->a = (struct field){NULL, g->own_values, g->own_scales};
+    g->b = (struct field){NULL, g->own_values + count, scales ? g->own_scales + count : NULL};
+    return true;
 }
 
-static void step_row(const struct model *m, struct generation *to, int64_t y, int64_t z)
+/* Moves m->start one step on; what lies closer than `rim` to an edge is left out (0: nothing is).
+ * -1 when memory is short. */
+static int advance(struct model *m, int64_t rim)
 {
-    const struct lines l = lines_at(m, y, z);
-    for (int64_t x = 0; x < m->w; x++) {
-        const int64_t i = l.here + x;
-        double scale;
-        step_a(m, &m->start, &l, x, &to->a.value[i], &scale);
-        to->a.scale[i] = (float)scale;
-        step_b(m, &m->start, &l, x, &to->b.value[i], &scale);
-        to->b.scale[i] = (float)scale;
-    }
-}
-
-/* Moves m->start one step on; -1 when memory is short. */
-static int advance(struct model *m)
-{
+    const int64_t rim_z = m->dim == 3 ? rim : 0, cells = m->w * m->h * m->d;
     struct generation to = {0};
-    if (!generation_new(&to, m->w * m->h * m->d)) {
+    double *scale = malloc((size_t)m->w * sizeof(*scale));
+    if (!scale || !generation_new(&to, cells, true)) {
+        free(scale);
         generation_free(&to);
         return -1;
     }
-    for (int64_t z = 0; z < m->d; z++) {
-        for (int64_t y = 0; y < m->h; y++)
-            step_row(m, &to, y, z);
+    for (int64_t z = rim_z; z < m->d - rim_z; z++) {
+        for (int64_t y = rim; y < m->h - rim; y++) {
+            const struct piece row = {rim, y, z, m->w - 2 * rim};
+            for (int64_t of = 0; of < 2; of++) {
+                const int64_t at = of * cells + row_at(m, y, z) + rim;
+                step_piece(m, &row, of == 0, to.own_values + at, scale);
+                for (int64_t i = 0; i < row.count; i++)
+                    to.own_scales[at + i] = (float)scale[i];
+            }
+        }
     }
+    free(scale);
     generation_free(&m->start);
     m->start = to;
     return 0;
@@ -237,51 +285,44 @@ static void set_size(struct model *m, int64_t w, int64_t h, int64_t d)
 
 /* ---- a piece of a row on a box of its own ---- */
 
-/* count cells of a row from (x, y, z) on. */
-struct piece {
-    int64_t x, y, z, count;
-};
-
-/* How far what is wrong at a box's rim comes in all steps. */
-static int64_t margin(const struct model *m)
-{
-    return m->steps * m->radius;
-}
-
-/* The start state of the piece's surroundings. The box repeats itself like a grid does, which is
- * wrong at its rim. */
+/* The start state of the piece's surroundings, so many cells of it as reach the piece in all steps.
+ */
 static bool box_fill(struct model *box, const struct model *m, const struct piece *p)
 {
-    const int64_t skip = margin(m), skip_z = m->dim == 3 ? skip : 0;
-    int64_t i = 0;
-    if (!generation_new(&box->start, box->w * box->h * box->d))
+    const int64_t skip = m->steps * m->radius, skip_z = m->dim == 3 ? skip : 0;
+    const enum kind kind = kind_of(&m->start.a);
+    const int64_t cells = box->w * box->h * box->d;
+    double *a, *b;
+    if (!generation_new(&box->start, cells, false))
         return false;
+    a = box->start.own_values;
+    b = a + cells;
     for (int64_t z = 0; z < box->d; z++) {
         for (int64_t y = 0; y < box->h; y++) {
-            const int64_t row =
-                modulo(p->z + z - skip_z, m->d) * m->h + modulo(p->y + y - skip, m->h);
-            for (int64_t x = 0; x < box->w; x++, i++) {
-                const int64_t from = row * m->w + modulo(p->x + x - skip, m->w);
-                box->start.a.value[i] = ts_ref_at(m->start.a.first, from);
-                box->start.b.value[i] = ts_ref_at(m->start.b.first, from);
-                box->start.a.scale[i] = box->start.b.scale[i] = 0;
+            const int64_t row = row_at(m, p->y + y - skip, p->z + z - skip_z);
+            int64_t from = modulo(p->x - skip, m->w);
+            for (int64_t x = 0; x < box->w; x++) {
+                *a++ = value_at(&m->start.a, kind, row + from);
+                *b++ = value_at(&m->start.b, kind, row + from);
+                from = from + 1 < m->w ? from + 1 : 0;
             }
         }
     }
     return true;
 }
 
-/* The box before the last step. */
+/* The box before the last step. Each step is wrong RADIUS cells further from the box's rim, and
+ * leaves them out. */
 static bool box_open(struct model *box, const struct model *m, const struct piece *p)
 {
-    const int64_t side = 2 * margin(m) + 1;
+    const int64_t side = 2 * m->steps * m->radius + 1;
     *box = *m;
     box->start = (struct generation){0};
     set_size(box, p->count + side - 1, side, m->dim == 3 ? side : 1);
     if (!box_fill(box, m, p))
         return false;
     for (int64_t step = 1; step < m->steps; step++) {
-        if (advance(box) != 0)
+        if (advance(box, step * m->radius) != 0)
             return false;
     }
     return true;
@@ -315,10 +356,14 @@ static int64_t cost(const struct ts_ref_case *c)
     const int64_t dim = axis(c, "DIM", 2);
     const int64_t radius = axis(c, "RADIUS", 1);
     const int64_t step = 2 * terms(dim, radius, axis(c, "BOX", 0) == 1) + 20;
+    int64_t cells = 1; /* of a or b, a cell asked for */
     if (is_done_whole(c))
         return step * c->steps;
-    const int64_t side = 2 * c->steps * radius + 1; /* a long piece's box: so many rows a row */
-    return step * c->steps * side * (dim == 3 ? side : 1);
+    for (int64_t before = 1; before < c->steps; before++) {
+        const int64_t side = 2 * before * radius + 1; /* a long piece's box: so many rows a row */
+        cells += 2 * side * (dim == 3 ? side : 1);
+    }
+    return step * cells;
 }
 
 static double rate(const struct ts_ref_case *c, const char *name)
@@ -364,11 +409,37 @@ static struct model *model_new(const struct ts_ref_case *c)
     m->radius = axis(c, "RADIUS", 1);
     m->box = axis(c, "BOX", 0) == 1;
     m->factor = ts_ref_sum_factor(terms(m->dim, m->radius, m->box));
-    m->start.a.first = ts_ref_find_arg(c, "a_in");
-    m->start.b.first = ts_ref_find_arg(c, "b_in");
     m->rate =
         (struct rates){rate(c, "da"), rate(c, "db"), rate(c, "f"), rate(c, "k"), rate(c, "dt")};
     return m;
+}
+
+static int no_memory(const struct model *m, struct ts_err *err)
+{
+    return ts_err_set(err, TS_EXIT_SYSTEM, "no memory for a grid of %lld cells in double",
+                      (long long)(m->w * m->h * m->d));
+}
+
+/* The kernel's inputs, which are floats or doubles, or a copy of them. */
+static int set_start(struct model *m, const struct ts_ref_case *c, struct ts_err *err)
+{
+    const struct ts_ref_arg *a = ts_ref_find_arg(c, "a_in"), *b = ts_ref_find_arg(c, "b_in");
+    const int64_t cells = m->w * m->h * m->d;
+    if (a->type == TS_FLOAT && b->type == TS_FLOAT) {
+        m->start.a.singles = a->data;
+        m->start.b.singles = b->data;
+    } else if (a->type == TS_DOUBLE && b->type == TS_DOUBLE) {
+        m->start.a.doubles = a->data;
+        m->start.b.doubles = b->data;
+    } else if (generation_new(&m->start, cells, false)) {
+        for (int64_t i = 0; i < cells; i++) {
+            m->start.own_values[i] = ts_ref_at(a, i);
+            m->start.own_values[cells + i] = ts_ref_at(b, i);
+        }
+    } else {
+        return no_memory(m, err);
+    }
+    return 0;
 }
 
 static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *err)
@@ -377,15 +448,14 @@ static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *e
     if (ts_ref_need(c, &ts_reference_gray_scott, err) != 0)
         return -1;
     struct model *m = model_new(c);
-    if (check(c, m, err) != 0) {
+    if (check(c, m, err) != 0 || set_start(m, c, err) != 0) {
         close_case(m);
         return -1;
     }
     m->centre = m->box ? -20.0 / 6 : (double)m->dim * weights[m->radius][0];
     for (int64_t step = 1; m->whole && step < c->steps; step++) {
-        if (advance(m) != 0) {
-            ts_err_set(err, TS_EXIT_SYSTEM, "no memory for a grid of %lld cells in double",
-                       (long long)(m->w * m->h * m->d));
+        if (advance(m, 0) != 0) {
+            no_memory(m, err);
             close_case(m);
             return -1;
         }
@@ -394,28 +464,15 @@ static int open_case(const struct ts_ref_case *c, void **state, struct ts_err *e
     return 0;
 }
 
-/* The last step of count cells from (x, y, z) on. */
-static void last_step(const struct model *m, const struct piece *p, bool is_a, double *value,
-                      double *scale)
-{
-    const struct lines l = lines_at(m, p->y, p->z);
-    for (int64_t i = 0; i < p->count; i++) {
-        if (is_a)
-            step_a(m, &m->start, &l, p->x + i, &value[i], &scale[i]);
-        else
-            step_b(m, &m->start, &l, p->x + i, &value[i], &scale[i]);
-    }
-}
-
-/* All steps of them. Without memory the values are not numbers, which nothing equals. */
+/* All steps of a piece's cells. Without memory the values are not numbers, which nothing equals. */
 static void all_steps(const struct model *m, const struct piece *p, bool is_a, double *value,
                       double *scale)
 {
-    const int64_t skip = margin(m);
+    const int64_t skip = m->steps * m->radius;
     const struct piece in_box = {skip, skip, m->dim == 3 ? skip : 0, p->count};
     struct model box;
     if (box_open(&box, m, p)) {
-        last_step(&box, &in_box, is_a, value, scale);
+        step_piece(&box, &in_box, is_a, value, scale);
     } else {
         for (int64_t i = 0; i < p->count; i++)
             value[i] = scale[i] = NAN;
@@ -433,7 +490,7 @@ static void slice(const struct ts_ref_case *c, void *state, const char *output, 
         const int64_t row = (first + done) / m->w, x = (first + done) % m->w;
         const int64_t rest = count - done < m->w - x ? count - done : m->w - x;
         const struct piece p = {x, row % m->h, row / m->h, rest};
-        (m->whole ? last_step : all_steps)(m, &p, output[0] == 'a', value + done, scale + done);
+        (m->whole ? step_piece : all_steps)(m, &p, output[0] == 'a', value + done, scale + done);
         done += rest;
     }
 }

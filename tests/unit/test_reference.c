@@ -812,6 +812,38 @@ static void test_gray_scott_steps_and_slices(void **state)
     }
 }
 
+/* The inputs' types do not matter, where they hold the same values. */
+static void test_gray_scott_of_any_type(void **state)
+{
+    (void)state;
+    const int64_t whd[3] = {9, 5, 1};
+    struct gray_scott_rig g;
+    gray_scott_open(&g, whd, 2, 2, 0);
+    gray_scott_fill(&g);
+    for (int64_t steps = 1; steps <= 2; steps++) {
+        struct result got[4]; /* float in b: 1, in a: 2 */
+        g.rig.c.steps = steps;
+        for (int floats = 0; floats < 4; floats++) {
+            const struct ts_ref_arg doubles[2] = {g.rig.args[0], g.rig.args[1]};
+            float singles[2][9 * 5];
+            for (int of = 0; of < 2; of++) {
+                for (int64_t i = 0; i < g.count; i++)
+                    singles[of][i] = (float)(of ? g.b : g.a)[i];
+                if (floats & (of ? 1 : 2))
+                    g.rig.args[of] =
+                        (struct ts_ref_arg){doubles[of].name, TS_FLOAT, singles[of], g.count};
+            }
+            got[floats] = rig_slice(&g.rig, "b_out", 0, g.count);
+            memcpy(g.rig.args, doubles, sizeof(doubles));
+            assert_memory_equal(got[floats].value, got[0].value, (size_t)g.count * sizeof(double));
+            assert_memory_equal(got[floats].scale, got[0].scale, (size_t)g.count * sizeof(double));
+        }
+        for (int floats = 0; floats < 4; floats++)
+            result_free(&got[floats]);
+    }
+    rig_close(&g.rig);
+}
+
 /* A grid too large for whole steps is computed in pieces; one that repeats a small grid must give
  * the small grid's result. */
 static void test_gray_scott_in_pieces(void **state)
@@ -831,7 +863,7 @@ static void test_gray_scott_in_pieces(void **state)
             l.a[at] = s.a[from];
             l.b[at] = s.b[from];
         }
-        s.rig.c.steps = l.rig.c.steps = 2;
+        s.rig.c.steps = l.rig.c.steps = 3;
         for (int output = 0; output < 2; output++) {
             const char *name = output ? "b_out" : "a_out";
             struct result want = rig_slice(&s.rig, name, small[0], small[0]);
@@ -1091,6 +1123,7 @@ int main(void)
         cmocka_unit_test(test_gray_scott_by_hand),
         cmocka_unit_test(test_gray_scott_smaller_than_stencil),
         cmocka_unit_test(test_gray_scott_steps_and_slices),
+        cmocka_unit_test(test_gray_scott_of_any_type),
         cmocka_unit_test(test_gray_scott_in_pieces),
         cmocka_unit_test(test_matmul_by_hand),
         cmocka_unit_test(test_matmul_of_transposed),
