@@ -32,6 +32,7 @@ struct ts_worker {
     struct ts_ocl_room *room;     /* what a proof reads back, kept: fresh memory costs more than the
                                    * reading; NULL: none yet */
     struct ts_sentinel *sentinel; /* NULL before its first use */
+    struct ts_ocl_program *probes; /* NULL before its first use */
 };
 
 /* The job in hand enters a stage: tells the parent, and books the time of the stage before. */
@@ -123,17 +124,15 @@ struct ts_peaks;
 int ts_worker_peaks(struct ts_worker *worker, const struct ts_code *code, struct ts_peaks *peaks,
                     struct ts_fault *fault);
 
-/* A probe kernel with its program, set up by hand: probes are no configurations of a spec. The
- * caller sets arguments and geometry (one dimension). */
+/* A probe kernel, set up by hand: probes are no configurations of a spec. The caller sets arguments
+ * and geometry (one dimension). */
 struct ts_worker_probe {
     struct ts_ocl *ocl;
-    struct ts_ocl_program *program;
     struct ts_ocl_kernel *kernel;
     int64_t global, local;
 };
 int ts_worker_probe_open(struct ts_worker *worker, struct ts_worker_probe *probe,
-                         const struct ts_code *code, const char *options, const char *name,
-                         struct ts_fault *fault);
+                         const struct ts_code *code, const char *name, struct ts_fault *fault);
 /* One launch; its stamps and the host's time around it. */
 int ts_worker_probe_launch(struct ts_worker_probe *probe, struct ts_stamp *stamp, int64_t *host_ns,
                            struct ts_fault *fault);

@@ -14,38 +14,62 @@
 #define PEAK_SAMPLES 7
 #define PEAK_NS 3000000
 #define FMA_ROUNDS 512
+#define KEPT_WIDTH 4
 
 void ts_worker_probe_close(struct ts_worker_probe *probe)
 {
     ts_ocl_kernel_close(probe->kernel);
-    ts_ocl_program_close(probe->program);
     memset(probe, 0, sizeof(*probe));
 }
 
-int ts_worker_probe_open(struct ts_worker *worker, struct ts_worker_probe *probe,
-                         const struct ts_code *code, const char *options, const char *name,
-                         struct ts_fault *fault)
+/* All the probes, with vectors of `width`. */
+static struct ts_ocl_program *build(struct ts_worker *worker, const struct ts_code *code, int width,
+                                    struct ts_fault *fault)
 {
     const char *text = ts_bench_source(worker->bench, code->source);
-    struct ts_ocl_kernel_info info;
+    struct ts_ocl_program *program;
     int64_t build_ns;
-    char *log = NULL;
+    char *options, *log = NULL;
+
+    if (!text) {
+        ts_fault_set(fault, TS_BUILD_FAILED, "compiler", "source %s was never sent", code->source);
+        return NULL;
+    }
+    options = ts_printf("%s -DFMA_WIDTH=%d -DLOCAL_WIDTH=%d -DPROBE_FMA_ROUNDS=%d", code->options,
+                        width, width, FMA_ROUNDS);
+    program = ts_ocl_build(worker->ocl, text, options, &build_ns, &log, fault);
+    free(options);
+    free(log);
+    return program;
+}
+
+static int open_of(struct ts_worker *worker, struct ts_worker_probe *probe,
+                   struct ts_ocl_program *program, const char *name, struct ts_fault *fault)
+{
+    struct ts_ocl_kernel_info info;
 
     memset(probe, 0, sizeof(*probe));
     probe->ocl = worker->ocl;
-    if (!text)
-        return ts_fault_set(fault, TS_BUILD_FAILED, "compiler", "source %s was never sent",
-                            code->source);
-    probe->program = ts_ocl_build(worker->ocl, text, options, &build_ns, &log, fault);
-    free(log);
-    if (!probe->program)
-        return -1;
-    probe->kernel = ts_ocl_kernel_open(probe->program, name, &info, fault);
-    if (!probe->kernel) {
-        ts_worker_probe_close(probe);
-        return -1;
-    }
-    return 0;
+    probe->kernel = ts_ocl_kernel_open(program, name, &info, fault);
+    return probe->kernel ? 0 : -1;
+}
+
+/* To read the source takes a compiler longer than most probes take. */
+static struct ts_ocl_program *kept_program(struct ts_worker *worker, const struct ts_code *code,
+                                           struct ts_fault *fault)
+{
+    if (!worker->probes)
+        worker->probes = build(worker, code, KEPT_WIDTH, fault);
+    return worker->probes;
+}
+
+int ts_worker_probe_open(struct ts_worker *worker, struct ts_worker_probe *probe,
+                         const struct ts_code *code, const char *name, struct ts_fault *fault)
+{
+    struct ts_ocl_program *program = kept_program(worker, code, fault);
+
+    memset(probe, 0, sizeof(*probe));
+    return program ? open_of(worker, probe, program, name, fault) : -1;
 }
 
 int ts_worker_probe_launch(struct ts_worker_probe *probe, struct ts_stamp *stamp, int64_t *host_ns,
@@ -91,8 +115,7 @@ int ts_worker_copy_open(struct ts_worker *worker, struct ts_worker_copy *copy,
     memset(copy, 0, sizeof(*copy));
     copy->src = ts_ocl_buffer_open(worker->ocl, bytes, true, fault);
     copy->dst = copy->src ? ts_ocl_buffer_open(worker->ocl, bytes, true, fault) : NULL;
-    if (!copy->dst ||
-        ts_worker_probe_open(worker, &copy->probe, code, code->options, "probe_copy", fault) < 0)
+    if (!copy->dst || ts_worker_probe_open(worker, &copy->probe, code, "probe_copy", fault) < 0)
         return -1;
     copy->probe.local = 256;
     copy->probe.global = ((int64_t)n4 + 255) / 256 * 256;
@@ -113,7 +136,7 @@ static int sample_empty(struct ts_worker *worker, const struct ts_code *code,
     struct ts_worker_probe probe;
     int result = -1;
 
-    if (ts_worker_probe_open(worker, &probe, code, code->options, "probe_empty", fault) < 0)
+    if (ts_worker_probe_open(worker, &probe, code, "probe_empty", fault) < 0)
         return -1;
     probe.global = probe.local = 64;
     if (ts_ocl_arg_buffer(probe.kernel, 0, out, fault) < 0)
@@ -138,7 +161,7 @@ static int sample_busy(struct ts_worker *worker, const struct ts_code *code,
     struct ts_worker_probe probe;
     int result = -1;
 
-    if (ts_worker_probe_open(worker, &probe, code, code->options, "probe_busy", fault) < 0)
+    if (ts_worker_probe_open(worker, &probe, code, "probe_busy", fault) < 0)
         return -1;
     probe.global = PROBE_ITEMS;
     probe.local = 64;
@@ -262,12 +285,8 @@ static int peak_copy(struct ts_worker *worker, const struct ts_code *code, doubl
     return result;
 }
 
-/* Vectors as long as its own suit a CPU, one lane a work-item a GPU: the best of a few widths is
- * the ceiling. */
-static const int widths[] = {1, 4, 8, 16};
-
 struct width_probe {
-    const char *kernel, *define;
+    const char *kernel;
     int64_t (*local)(int width);
     double (*amount)(int width); /* flops or bytes a work-item */
     const void *values[2];       /* second and third argument, 4 bytes each */
@@ -296,19 +315,17 @@ static double local_bytes(int width)
     return (double)local_rounds * 8 * 4 * width; /* PROBE_LOCAL_READS floats of the width */
 }
 
-static int try_width(struct ts_worker *worker, const struct ts_code *code,
+static int try_width(struct ts_worker *worker, struct ts_ocl_program *program,
                      const struct width_probe *kind, int width, double *per_s,
                      struct ts_fault *fault)
 {
     int64_t items = ts_worker_units(worker) * (ts_worker_is_cpu(worker) ? 256 : 8192);
-    char *options = ts_printf("%s -D%s=%d -DPROBE_FMA_ROUNDS=%d", code->options, kind->define,
-                              width, FMA_ROUNDS);
     struct ts_ocl_buffer *out = ts_ocl_buffer_open(worker->ocl, items * 4, true, fault);
     struct ts_worker_probe probe = {0};
     double ns;
     int result = -1;
 
-    if (!out || ts_worker_probe_open(worker, &probe, code, options, kind->kernel, fault) < 0)
+    if (!out || open_of(worker, &probe, program, kind->kernel, fault) < 0)
         goto out;
     probe.local = kind->local(width);
     probe.global = items / probe.local * probe.local;
@@ -323,38 +340,46 @@ static int try_width(struct ts_worker *worker, const struct ts_code *code,
 out:
     ts_worker_probe_close(&probe);
     ts_ocl_buffer_close(out);
-    free(options);
     return result;
 }
 
-/* A width that the device refuses is passed over; 0 when it refuses all. */
-static double peak_of_widths(struct ts_worker *worker, const struct ts_code *code,
-                             const struct width_probe *kind)
+/* A width that the device refuses is passed over. */
+static void better_of_width(struct ts_worker *worker, struct ts_ocl_program *program,
+                            const struct width_probe *kind, int width, double *best)
 {
-    double best = 0;
+    struct ts_fault fault = {0};
+    double per_s;
 
-    for (size_t i = 0; i < TS_COUNT(widths); i++) {
-        struct ts_fault fault = {0};
-        double per_s = 0;
-        if (try_width(worker, code, kind, widths[i], &per_s, &fault) == 0 && per_s > best)
-            best = per_s;
-    }
-    return best;
+    if (try_width(worker, program, kind, width, &per_s, &fault) == 0 && per_s > *best)
+        *best = per_s;
 }
 
 int ts_worker_peaks(struct ts_worker *worker, const struct ts_code *code, struct ts_peaks *peaks,
                     struct ts_fault *fault)
 {
+    static const int widths[] = {1, KEPT_WIDTH, 8, 16};
     static const float a = 0.5f, b = 0.25f;
     static const int32_t mask = 3;
-    const struct width_probe fma = {"probe_fma", "FMA_WIDTH", fma_local, fma_flops, {&a, &b}};
+    const struct width_probe fma = {"probe_fma", fma_local, fma_flops, {&a, &b}};
     const struct width_probe local = {
-        "probe_local", "LOCAL_WIDTH", local_local, local_bytes, {&local_rounds, &mask}};
+        "probe_local", local_local, local_bytes, {&local_rounds, &mask}};
 
     memset(peaks, 0, sizeof(*peaks));
     if (peak_copy(worker, code, &peaks->copy_bytes_per_s, fault) < 0)
         return -1;
-    peaks->fma_flops_per_s = peak_of_widths(worker, code, &fma);
-    peaks->local_bytes_per_s = peak_of_widths(worker, code, &local);
+    /* Vectors as long as its own suit a CPU, one lane a work-item a GPU: the best of a few widths
+     * is the ceiling. */
+    for (size_t i = 0; i < TS_COUNT(widths); i++) {
+        struct ts_fault refused = {0};
+        struct ts_ocl_program *program = widths[i] == KEPT_WIDTH
+                                             ? kept_program(worker, code, &refused)
+                                             : build(worker, code, widths[i], &refused);
+        if (!program)
+            continue;
+        better_of_width(worker, program, &fma, widths[i], &peaks->fma_flops_per_s);
+        better_of_width(worker, program, &local, widths[i], &peaks->local_bytes_per_s);
+        if (program != worker->probes)
+            ts_ocl_program_close(program);
+    }
     return 0;
 }

@@ -10,7 +10,8 @@
 #define LAUNCHES 5
 #define COPY_BYTES_CPU ((int64_t)16 << 20)
 #define COPY_BYTES_GPU ((int64_t)256 << 20)
-#define FMA_OPTIONS "-DFMA_WIDTH=4 -DPROBE_FMA_ROUNDS=2048"
+#define FMA_ITEMS_CPU 256 /* a compute unit */
+#define FMA_ITEMS_GPU 4096
 
 struct ts_sentinel {
     struct ts_worker_copy copy;
@@ -40,24 +41,19 @@ static int open_fma(struct ts_worker *worker, struct ts_sentinel *sentinel,
                     const struct ts_code *code, struct ts_fault *fault)
 {
     struct ts_worker_probe *probe = &sentinel->fma;
-    char *options = ts_printf("%s %s", code->options, FMA_OPTIONS);
     float a = 0.5f, b = 0.25f;
-    int result = -1;
 
-    probe->global = ts_worker_units(worker) * (ts_worker_is_cpu(worker) ? 64 : 1024);
-    sentinel->out = ts_ocl_buffer_open(worker->ocl, probe->global * 4, true, fault);
-    if (sentinel->out) {
-        int64_t global = probe->global;
-        result = ts_worker_probe_open(worker, probe, code, options, "probe_fma", fault);
-        probe->global = global;
-        probe->local = 64;
-    }
-    free(options);
-    if (result < 0 || ts_ocl_arg_buffer(probe->kernel, 0, sentinel->out, fault) < 0 ||
-        ts_ocl_arg_value(probe->kernel, 1, &a, sizeof(a), fault) < 0 ||
-        ts_ocl_arg_value(probe->kernel, 2, &b, sizeof(b), fault) < 0)
+    if (ts_worker_probe_open(worker, probe, code, "probe_fma", fault) < 0)
         return -1;
-    return 0;
+    probe->global =
+        ts_worker_units(worker) * (ts_worker_is_cpu(worker) ? FMA_ITEMS_CPU : FMA_ITEMS_GPU);
+    probe->local = 64;
+    sentinel->out = ts_ocl_buffer_open(worker->ocl, probe->global * 4, true, fault);
+    return !sentinel->out || ts_ocl_arg_buffer(probe->kernel, 0, sentinel->out, fault) < 0 ||
+                   ts_ocl_arg_value(probe->kernel, 1, &a, sizeof(a), fault) < 0 ||
+                   ts_ocl_arg_value(probe->kernel, 2, &b, sizeof(b), fault) < 0
+               ? -1
+               : 0;
 }
 
 /* The first launch of all also compiles, or meets pages that are not there yet; it is thrown away

@@ -28,8 +28,8 @@ OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, DEVICE_NOT_AVAILABLE = -5, -6, -2
 
 # call, a use that every device comes to, in which scene (SCENES), the codes that it may return (OpenCL 1.2) beside
 # CL_OUT_OF_RESOURCES and CL_OUT_OF_HOST_MEMORY. A worker that audits the clock and measures the ceilings builds so many
-# programs before the first of a configuration (those of the widths are passed over where they fail).
-PROBES = 11
+# programs, and makes so many kernels, before the first of a configuration (those of the widths are passed over where they fail).
+PROBES, PROBE_KERNELS = 4, 11
 CALLS = (
     ("clGetPlatformIDs", 1, "", [-30, -1001]),
     ("clGetPlatformInfo", 3, "", [-32, -30]),
@@ -43,9 +43,9 @@ CALLS = (
     ("clCreateSubBuffer", 3, "", [-38, -30, -13, -4]),
     ("clCreateProgramWithSource", PROBES + 1, "", [-34, -30]),
     ("clBuildProgram", PROBES + 1, "", [-44, -30, -33, -42, -43, -3, -11, -59]),
-    ("clGetProgramBuildInfo", 20, "", [-33, -30, -44]),
+    ("clGetProgramBuildInfo", 8, "", [-33, -30, -44]),
     ("clGetProgramInfo", 1, "cold", [-30, -44]),
-    ("clCreateKernel", PROBES + 3, "", [-44, -45, -46, -47, -30]),
+    ("clCreateKernel", PROBE_KERNELS + 3, "", [-44, -45, -46, -47, -30]),
     ("clSetKernelArg", 40, "", [-48, -49, -50, -38, -51]),
     ("clGetKernelInfo", 3, "", [-30, -48]),
     ("clGetKernelArgInfo", 3, "", [-49, -30, -19, -48]),
@@ -64,7 +64,7 @@ CALLS = (
     ("clReleaseEvent", 3, "", [-58]),
     ("clReleaseKernel", 3, "", [-48]),
     ("clReleaseMemObject", 1, "", [-38]),
-    ("clReleaseProgram", 3, "", [-44]),
+    ("clReleaseProgram", 1, "", [-44]),
     ("clReleaseCommandQueue", 1, "gone", [-36]),
     ("clReleaseContext", 1, "gone", [-34]),
 )
