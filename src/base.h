@@ -16,9 +16,11 @@
 #if defined(__GNUC__)
 #define TS_PRINTF(at, first) __attribute__((__format__(__printf__, at, first)))
 #define TS_NORETURN __attribute__((__noreturn__))
+#define TS_ALWAYS_INLINE inline __attribute__((__always_inline__))
 #else
 #define TS_PRINTF(at, first)
 #define TS_NORETURN
+#define TS_ALWAYS_INLINE inline
 #endif
 
 /* Exit statuses of the program (contract.md section 3). */

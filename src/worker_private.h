@@ -10,6 +10,10 @@
 #include "truth.h"
 #include "worker.h"
 
+/* What probe.cl is built with where nothing says otherwise. The sentinel's times depend on both:
+ * with others they can no longer be held against those of recorded runs. */
+enum { TS_PROBE_WIDTH = 4, TS_PROBE_FMA_ROUNDS = 512 };
+
 /* What a job is doing. */
 enum ts_stage {
     TS_STAGE_NONE,
@@ -32,7 +36,10 @@ struct ts_worker {
     struct ts_ocl_room *room;     /* what a proof reads back, kept: fresh memory costs more than the
                                    * reading; NULL: none yet */
     struct ts_sentinel *sentinel; /* NULL before its first use */
-    struct ts_ocl_program *probes; /* NULL before its first use */
+    struct ts_worker_probes {
+        struct ts_ocl_program *program; /* NULL before its first use */
+        struct ts_code code;
+    } probes; /* of TS_PROBE_WIDTH, kept */
 };
 
 /* The job in hand enters a stage: tells the parent, and books the time of the stage before. */

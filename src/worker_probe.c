@@ -13,8 +13,6 @@
 #define PROBE_ITEMS 256
 #define PEAK_SAMPLES 7
 #define PEAK_NS 3000000
-#define FMA_ROUNDS 512
-#define KEPT_WIDTH 4
 
 void ts_worker_probe_close(struct ts_worker_probe *probe)
 {
@@ -36,7 +34,7 @@ static struct ts_ocl_program *build(struct ts_worker *worker, const struct ts_co
         return NULL;
     }
     options = ts_printf("%s -DFMA_WIDTH=%d -DLOCAL_WIDTH=%d -DPROBE_FMA_ROUNDS=%d", code->options,
-                        width, width, FMA_ROUNDS);
+                        width, width, TS_PROBE_FMA_ROUNDS);
     program = ts_ocl_build(worker->ocl, text, options, &build_ns, &log, fault);
     free(options);
     free(log);
@@ -48,19 +46,30 @@ static int open_of(struct ts_worker *worker, struct ts_worker_probe *probe,
 {
     struct ts_ocl_kernel_info info;
 
-    memset(probe, 0, sizeof(*probe));
     probe->ocl = worker->ocl;
     probe->kernel = ts_ocl_kernel_open(program, name, &info, fault);
     return probe->kernel ? 0 : -1;
 }
 
-/* To read the source takes a compiler longer than most probes take. */
+/* To read the source takes a compiler longer than most probes take. What failed is tried again. */
 static struct ts_ocl_program *kept_program(struct ts_worker *worker, const struct ts_code *code,
                                            struct ts_fault *fault)
 {
-    if (!worker->probes)
-        worker->probes = build(worker, code, KEPT_WIDTH, fault);
-    return worker->probes;
+    struct ts_worker_probes *kept = &worker->probes;
+
+    if (kept->program && (strcmp(kept->code.source, code->source) != 0 ||
+                          strcmp(kept->code.options, code->options) != 0)) {
+        ts_ocl_program_close(kept->program);
+        free(kept->code.source);
+        free(kept->code.options);
+        memset(kept, 0, sizeof(*kept));
+    }
+    if (!kept->program) {
+        kept->program = build(worker, code, TS_PROBE_WIDTH, fault);
+        if (kept->program)
+            kept->code = (struct ts_code){ts_strdup(code->source), ts_strdup(code->options)};
+    }
+    return kept->program;
 }
 
 int ts_worker_probe_open(struct ts_worker *worker, struct ts_worker_probe *probe,
@@ -300,7 +309,7 @@ static int64_t fma_local(int width)
 
 static double fma_flops(int width)
 {
-    return 16.0 * width * FMA_ROUNDS;
+    return 16.0 * width * TS_PROBE_FMA_ROUNDS;
 }
 
 static const int32_t local_rounds = 200;
@@ -343,7 +352,7 @@ out:
     return result;
 }
 
-/* A width that the device refuses is passed over. */
+/* What the device refuses to launch is passed over. */
 static void better_of_width(struct ts_worker *worker, struct ts_ocl_program *program,
                             const struct width_probe *kind, int width, double *best)
 {
@@ -357,7 +366,7 @@ static void better_of_width(struct ts_worker *worker, struct ts_ocl_program *pro
 int ts_worker_peaks(struct ts_worker *worker, const struct ts_code *code, struct ts_peaks *peaks,
                     struct ts_fault *fault)
 {
-    static const int widths[] = {1, KEPT_WIDTH, 8, 16};
+    static const int widths[] = {1, TS_PROBE_WIDTH, 8, 16};
     static const float a = 0.5f, b = 0.25f;
     static const int32_t mask = 3;
     const struct width_probe fma = {"probe_fma", fma_local, fma_flops, {&a, &b}};
@@ -368,17 +377,18 @@ int ts_worker_peaks(struct ts_worker *worker, const struct ts_code *code, struct
     if (peak_copy(worker, code, &peaks->copy_bytes_per_s, fault) < 0)
         return -1;
     /* Vectors as long as its own suit a CPU, one lane a work-item a GPU: the best of a few widths
-     * is the ceiling. */
+     * is the ceiling. A width that the compiler refuses for one of the two is passed over for both;
+     * 0 when it refuses all. */
     for (size_t i = 0; i < TS_COUNT(widths); i++) {
         struct ts_fault refused = {0};
-        struct ts_ocl_program *program = widths[i] == KEPT_WIDTH
-                                             ? kept_program(worker, code, &refused)
+        struct ts_ocl_program *program = widths[i] == TS_PROBE_WIDTH
+                                             ? worker->probes.program
                                              : build(worker, code, widths[i], &refused);
         if (!program)
             continue;
         better_of_width(worker, program, &fma, widths[i], &peaks->fma_flops_per_s);
         better_of_width(worker, program, &local, widths[i], &peaks->local_bytes_per_s);
-        if (program != worker->probes)
+        if (program != worker->probes.program)
             ts_ocl_program_close(program);
     }
     return 0;

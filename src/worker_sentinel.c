@@ -10,7 +10,7 @@
 #define LAUNCHES 5
 #define COPY_BYTES_CPU ((int64_t)16 << 20)
 #define COPY_BYTES_GPU ((int64_t)256 << 20)
-#define FMA_ITEMS_CPU 256 /* a compute unit */
+#define FMA_ITEMS_CPU 256 /* a compute unit, TS_PROBE_FMA_ROUNDS each */
 #define FMA_ITEMS_GPU 4096
 
 struct ts_sentinel {

@@ -124,25 +124,24 @@ static struct neighbours neighbours_of(const struct model *m, int64_t y, int64_t
  * below, the innermost loop asks for nothing: a sweep's time on a fast device is spent here. */
 enum kind { SINGLES, DOUBLES, CARRIED };
 
-#define FOR_EACH_KIND static inline __attribute__((__always_inline__))
-
-static enum kind kind_of(const struct field *u)
+/* Of both fields: a generation's are of one kind. */
+static enum kind kind_of(const struct generation *g)
 {
-    return u->singles ? SINGLES : u->scale ? CARRIED : DOUBLES;
+    return g->a.singles ? SINGLES : g->a.scale ? CARRIED : DOUBLES;
 }
 
-FOR_EACH_KIND double value_at(const struct field *u, enum kind kind, int64_t i)
+static TS_ALWAYS_INLINE double value_at(const struct field *u, enum kind kind, int64_t i)
 {
     return kind == SINGLES ? (double)u->singles[i] : u->doubles[i];
 }
 
-FOR_EACH_KIND double scale_at(const struct field *u, enum kind kind, int64_t i)
+static TS_ALWAYS_INLINE double scale_at(const struct field *u, enum kind kind, int64_t i)
 {
     return kind == CARRIED ? (double)u->scale[i] : 0.0;
 }
 
-FOR_EACH_KIND struct sums laplacian(const struct model *m, const struct field *u, enum kind kind,
-                                    const struct neighbours *n, int64_t x)
+static TS_ALWAYS_INLINE struct sums laplacian(const struct model *m, const struct field *u,
+                                              enum kind kind, const struct neighbours *n, int64_t x)
 {
     const int64_t *column = m->columns + RADIUS_MAX + x;
     struct sums s = {0, 0, 0};
@@ -162,8 +161,9 @@ FOR_EACH_KIND struct sums laplacian(const struct model *m, const struct field *u
 }
 
 /* a + dt * (da*lap(a) - a*b*b + f*(1-a)) at one cell. */
-FOR_EACH_KIND void step_a(const struct model *m, enum kind kind, const struct neighbours *n,
-                          int64_t x, double *value, double *scale)
+static TS_ALWAYS_INLINE void step_a(const struct model *m, enum kind kind,
+                                    const struct neighbours *n, int64_t x, double *value,
+                                    double *scale)
 {
     const struct rates *r = &m->rate;
     const struct field *u = &m->start.a, *v = &m->start.b;
@@ -179,8 +179,9 @@ FOR_EACH_KIND void step_a(const struct model *m, enum kind kind, const struct ne
 }
 
 /* b + dt * (db*lap(b) + a*b*b - (f+k)*b) at one cell. */
-FOR_EACH_KIND void step_b(const struct model *m, enum kind kind, const struct neighbours *n,
-                          int64_t x, double *value, double *scale)
+static TS_ALWAYS_INLINE void step_b(const struct model *m, enum kind kind,
+                                    const struct neighbours *n, int64_t x, double *value,
+                                    double *scale)
 {
     const struct rates *r = &m->rate;
     const struct field *u = &m->start.a, *v = &m->start.b;
@@ -195,8 +196,8 @@ FOR_EACH_KIND void step_b(const struct model *m, enum kind kind, const struct ne
              r->dt * (r->db * lap.carried + b * b * scale_at(u, kind, n->here + x));
 }
 
-FOR_EACH_KIND void step_kind(const struct model *m, enum kind kind, const struct piece *p,
-                             bool is_a, double *value, double *scale)
+static TS_ALWAYS_INLINE void step_kind(const struct model *m, enum kind kind, const struct piece *p,
+                                       bool is_a, double *value, double *scale)
 {
     const struct neighbours n = neighbours_of(m, p->y, p->z);
     for (int64_t i = 0; i < p->count; i++) {
@@ -211,7 +212,7 @@ FOR_EACH_KIND void step_kind(const struct model *m, enum kind kind, const struct
 static void step_piece(const struct model *m, const struct piece *p, bool is_a, double *value,
                        double *scale)
 {
-    switch (kind_of(&m->start.a)) {
+    switch (kind_of(&m->start)) {
     case SINGLES:
         step_kind(m, SINGLES, p, is_a, value, scale);
         break;
@@ -232,7 +233,7 @@ static void generation_free(struct generation *g)
     free(g->own_scales);
 }
 
-/* Of count cells, zeroed; with scales or without. */
+/* Of count cells, with scales or without. calloc because it knows of overflow. */
 static bool generation_new(struct generation *g, int64_t count, bool scales)
 {
     g->own_values = calloc((size_t)count, 2 * sizeof(*g->own_values));
@@ -290,7 +291,7 @@ static void set_size(struct model *m, int64_t w, int64_t h, int64_t d)
 static bool box_fill(struct model *box, const struct model *m, const struct piece *p)
 {
     const int64_t skip = m->steps * m->radius, skip_z = m->dim == 3 ? skip : 0;
-    const enum kind kind = kind_of(&m->start.a);
+    const enum kind kind = kind_of(&m->start);
     const int64_t cells = box->w * box->h * box->d;
     double *a, *b;
     if (!generation_new(&box->start, cells, false))
@@ -351,19 +352,24 @@ static bool is_done_whole(const struct ts_ref_case *c)
     return c->steps == 1 || cells_of(c) <= WHOLE_CELL_STEPS / c->steps;
 }
 
+/* So much that nobody waits for it: a sample is all. */
+#define COST_MAX ((int64_t)1 << 40)
+
 static int64_t cost(const struct ts_ref_case *c)
 {
     const int64_t dim = axis(c, "DIM", 2);
     const int64_t radius = axis(c, "RADIUS", 1);
-    const int64_t step = 2 * terms(dim, radius, axis(c, "BOX", 0) == 1) + 20;
-    int64_t cells = 1; /* of a or b, a cell asked for */
+    int64_t step, cells = 1; /* of a or b, a cell asked for */
+    if (radius < 1 || radius > RADIUS_MAX)
+        return 1; /* `open` refuses it */
+    step = 2 * terms(dim, radius, axis(c, "BOX", 0) == 1) + 20;
     if (is_done_whole(c))
         return step * c->steps;
-    for (int64_t before = 1; before < c->steps; before++) {
+    for (int64_t before = 1; before < c->steps && cells < COST_MAX; before++) {
         const int64_t side = 2 * before * radius + 1; /* a long piece's box: so many rows a row */
         cells += 2 * side * (dim == 3 ? side : 1);
     }
-    return step * cells;
+    return cells < COST_MAX / step ? step * cells : COST_MAX;
 }
 
 static double rate(const struct ts_ref_case *c, const char *name)

@@ -28,7 +28,8 @@ OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, DEVICE_NOT_AVAILABLE = -5, -6, -2
 
 # call, a use that every device comes to, in which scene (SCENES), the codes that it may return (OpenCL 1.2) beside
 # CL_OUT_OF_RESOURCES and CL_OUT_OF_HOST_MEMORY. A worker that audits the clock and measures the ceilings builds so many
-# programs, and makes so many kernels, before the first of a configuration (those of the widths are passed over where they fail).
+# programs, and makes so many kernels, before the first of a configuration; but for the first program they are of widths, which are
+# passed over where they fail, and released.
 PROBES, PROBE_KERNELS = 4, 11
 CALLS = (
     ("clGetPlatformIDs", 1, "", [-30, -1001]),
@@ -43,7 +44,7 @@ CALLS = (
     ("clCreateSubBuffer", 3, "", [-38, -30, -13, -4]),
     ("clCreateProgramWithSource", PROBES + 1, "", [-34, -30]),
     ("clBuildProgram", PROBES + 1, "", [-44, -30, -33, -42, -43, -3, -11, -59]),
-    ("clGetProgramBuildInfo", 8, "", [-33, -30, -44]),
+    ("clGetProgramBuildInfo", 2 * PROBES + 1, "", [-33, -30, -44]),
     ("clGetProgramInfo", 1, "cold", [-30, -44]),
     ("clCreateKernel", PROBE_KERNELS + 3, "", [-44, -45, -46, -47, -30]),
     ("clSetKernelArg", 40, "", [-48, -49, -50, -38, -51]),
@@ -64,7 +65,7 @@ CALLS = (
     ("clReleaseEvent", 3, "", [-58]),
     ("clReleaseKernel", 3, "", [-48]),
     ("clReleaseMemObject", 1, "", [-38]),
-    ("clReleaseProgram", 1, "", [-44]),
+    ("clReleaseProgram", PROBES - 1, "", [-44]),
     ("clReleaseCommandQueue", 1, "gone", [-36]),
     ("clReleaseContext", 1, "gone", [-34]),
 )
@@ -93,9 +94,9 @@ LIES, LATER = ("unavailable", "untouched", "zero", "reversed", "constant_1", "fo
 DEAD = (1, 12)
 # call, use, in one process only, exit status where it is known: before the rows all is over. Each takes its deadline.
 HANGS = (("clReleaseMemObject", 1, 0, 3),)
-MORE_HANGS = (("clGetDeviceIDs", 1, 0, 3), ("clReleaseProgram", 1, 0, 3), ("clReleaseKernel", 1, 0, 3),
+MORE_HANGS = (("clGetDeviceIDs", 1, 0, 3), ("clReleaseProgram", 1, 0, None), ("clReleaseKernel", 1, 0, 3),
               ("clReleaseEvent", 1, 0, 3), ("clFinish", 1, 0, 3), ("clFinish", 500, 0, None), ("clFinish", 500, 1, None),
-              ("clBuildProgram", 2, 0, 3), ("clEnqueueReadBuffer", 9, 0, None), ("clCreateContext", 1, 0, 3),
+              ("clBuildProgram", 1, 0, 3), ("clEnqueueReadBuffer", 9, 0, None), ("clCreateContext", 1, 0, 3),
               ("clReleaseContext", 1, 0, 3))
 # Within a visit of a kernel with state, which launches it more often than STALL_LAUNCHES; all proofs of a worker do not.
 STALLS, MORE_STALLS = ("clFinish", "clReleaseMemObject"), ("clReleaseKernel", "clReleaseEvent")
@@ -256,7 +257,7 @@ def judge(path):
 # ---- tests ----
 
 def none(faults):
-    """Without a fault all is well: the library lets calls through."""
+    """Without a fault all is well."""
     ended, run = faults.sweep("")
     expect(run["counts"].get("ok") == 4, f"{run['counts']}")
     # rusticl tells 1 ns of every kernel.
@@ -357,9 +358,13 @@ def events(faults, mode):
 
 def events_lie_later(faults, mode):
     """The clock was believed, and lies from some reading on: no row is `ok` by such a time."""
-    ended, run = faults.sweep(f"events {mode} {LATER}")
-    if run["clock"]["source"] != "event":
-        raise Skipped("this device's event times are not believed at all")
+    for _ in range(3):  # a disturbed audit believes none
+        ended, run = faults.sweep(f"events {mode} {LATER}")
+        if run["clock"]["source"] == "event":
+            break
+        if faults.device == "rusticl":
+            raise Skipped("this device's event times are not believed at all")
+    expect(run["clock"]["source"] == "event", f"no event times at all: {run['clock']['warnings']}")
     expect(faults.met, "never lied")
     outcomes = {harness.outcome(row) for row in run["rows"]}
     expect("launch-failed:CL_PROFILING_INFO_NOT_AVAILABLE" in outcomes, f"{outcomes}")
@@ -410,6 +415,9 @@ def hanging(faults, call, use, once, status):
     if "the sentinel cannot be timed" in ended.err:  # it was one of the sentinel's: no row is blamed
         expect(not once or {harness.outcome(row) for row in run["rows"]} == {"ok"}, seen(ended, run))
         return f"{seen(ended, run)}; no sentinel"
+    if "the ceilings could not be measured" in ended.err and call == "clReleaseProgram":  # of their widths alone
+        expect({harness.outcome(row) for row in run["rows"]} == {"ok"}, seen(ended, run))
+        return f"{seen(ended, run)}; no ceilings"
     expect(status or "timeout" in run["counts"], seen(ended, run))
     return seen(ended, run)
 

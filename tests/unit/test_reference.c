@@ -778,6 +778,34 @@ static void assert_counts_both_steps(double two, double last)
         fail_msg("scale %g after two steps, %g of the last one alone", two, last);
 }
 
+/* The choice between whole and sampled is made before a case is looked at. */
+static void test_gray_scott_costs(void **state)
+{
+    (void)state;
+    const int64_t whd[3] = {4096, 4096, 1}, steps[] = {1, 2, 8, INT64_MAX};
+    const int64_t most = (int64_t)1 << 40;
+    for (int64_t radius = -1; radius <= 5; radius++) {
+        struct gray_scott_rig g;
+        const int64_t one[3] = {1, 1, 1};
+        gray_scott_open(&g, one, 3, radius, 0);
+        ts_values_free(&g.rig.size);
+        g.rig.size = (struct ts_values){0};
+        ts_values_add(&g.rig.size, "W", whd[0]);
+        ts_values_add(&g.rig.size, "H", whd[1]);
+        ts_values_add(&g.rig.size, "D", whd[2]);
+        int64_t before = 0;
+        for (size_t i = 0; i < TS_COUNT(steps); i++) {
+            g.rig.c.steps = steps[i];
+            const int64_t cost = g.rig.reference->cost(&g.rig.c);
+            assert_true(cost >= 1 && cost <= most && cost >= before);
+            before = cost;
+        }
+        if (radius < 1 || radius > 4)
+            assert_int_equal(before, 1);
+        rig_close(&g.rig);
+    }
+}
+
 /* Two steps are one step after another. */
 static void test_gray_scott_steps_and_slices(void **state)
 {
@@ -812,8 +840,8 @@ static void test_gray_scott_steps_and_slices(void **state)
     }
 }
 
-/* The inputs' types do not matter, where they hold the same values. */
-static void test_gray_scott_of_any_type(void **state)
+/* Whether the inputs are floats or doubles does not matter, where they hold the same values. */
+static void test_gray_scott_of_either_type(void **state)
 {
     (void)state;
     const int64_t whd[3] = {9, 5, 1};
@@ -845,28 +873,31 @@ static void test_gray_scott_of_any_type(void **state)
 }
 
 /* A grid too large for whole steps is computed in pieces; one that repeats a small grid must give
- * the small grid's result. */
+ * the small grid's result. It is of floats, as kernels have it. */
 static void test_gray_scott_in_pieces(void **state)
 {
     (void)state;
-    const int64_t small[3] = {25, 16, 8}, times[3] = {60, 100, 1};
+    const int64_t small[3] = {25, 16, 8}, times[3] = {20, 30, 1};
     const int64_t large[3] = {small[0] * times[0], small[1] * times[1], small[2] * times[2]};
-    const int64_t row = large[0] * 17; /* y 17 repeats y 1 */
     for (size_t i = 0; i < TS_COUNT(gs_cases); i++) {
         struct gray_scott_rig s, l;
         gray_scott_open(&s, small, gs_cases[i].dim, gs_cases[i].radius, gs_cases[i].box);
         gray_scott_open(&l, large, gs_cases[i].dim, gs_cases[i].radius, gs_cases[i].box);
         gray_scott_fill(&s);
+        float *a = (float *)l.a, *b = (float *)l.b;
+        l.rig.args[0].type = l.rig.args[1].type = TS_FLOAT;
         for (int64_t at = 0; at < l.count; at++) {
             const int64_t x = at % large[0] % small[0], y = at / large[0] % large[1] % small[1];
             const int64_t from = (at / large[0] / large[1] * small[1] + y) * small[0] + x;
-            l.a[at] = s.a[from];
-            l.b[at] = s.b[from];
+            a[at] = (float)s.a[from]; /* exact: 24 bits */
+            b[at] = (float)s.b[from];
         }
         s.rig.c.steps = l.rig.c.steps = 3;
-        for (int output = 0; output < 2; output++) {
-            const char *name = output ? "b_out" : "a_out";
-            struct result want = rig_slice(&s.rig, name, small[0], small[0]);
+        for (int which = 0; which < 4; which++) {
+            const char *name = which % 2 ? "b_out" : "a_out";
+            const int64_t z = which / 2 * 3; /* y 17 repeats y 1 */
+            const int64_t row = (z * large[1] + 17) * large[0];
+            struct result want = rig_slice(&s.rig, name, (z * small[1] + 1) * small[0], small[0]);
             struct result got = rig_slice(&l.rig, name, row - 2, small[0] + 4);
             for (int64_t x = 0; x < small[0]; x++) {
                 assert_near(got.value[x + 2], want.value[x], 0);
@@ -1123,7 +1154,8 @@ int main(void)
         cmocka_unit_test(test_gray_scott_by_hand),
         cmocka_unit_test(test_gray_scott_smaller_than_stencil),
         cmocka_unit_test(test_gray_scott_steps_and_slices),
-        cmocka_unit_test(test_gray_scott_of_any_type),
+        cmocka_unit_test(test_gray_scott_costs),
+        cmocka_unit_test(test_gray_scott_of_either_type),
         cmocka_unit_test(test_gray_scott_in_pieces),
         cmocka_unit_test(test_matmul_by_hand),
         cmocka_unit_test(test_matmul_of_transposed),
