@@ -16,7 +16,7 @@
  * Variants naive and local: DIM, RADIUS, BOX, LX, LY, LZ, VEC (1, 2, 4 or 16), ROWS. A work-group
  * of LX x LY x LZ work-items owns LX*VEC x LY*ROWS x LZ cells, each work-item ROWS neighbouring
  * rows. The local variant also has PAD: unused cells (vectors where VEC is above 1) after each line
- * of the tile, against bank conflicts. Variants fused and fused3d: see there. */
+ * of the tile, against bank conflicts. Variants planes, fused and fused3d: see there. */
 
 #ifndef VEC
 #define VEC 4
@@ -478,6 +478,207 @@ gray_scott_local(__global const float *restrict a_in, __global const float *rest
         store_pair(
             a_out, b_out, (corner.x + own.x) * VEC, corner.y + own.y + r, corner.z + own.z, g,
             react(old[r].a, old[r].b, sides_staged(tile_a + at), sides_staged(tile_b + at), m));
+    }
+}
+
+#endif
+
+#ifdef VARIANT_planes
+
+/* One step of a 3-D grid, blocked in 2.5 dimensions: a work-group owns LX*VEC x LY*ROWS cells of a
+ * plane and walks along z through its share of the planes. Each work-item keeps its own cells of
+ * 2*RADIUS + 1 planes in registers; the plane in their middle lies in local memory, too, with its
+ * halo, two planes in turn: one barrier a plane. The next plane is on its way meanwhile.
+ *
+ * RADIUS, LX, LY, VEC, ROWS; DIM is 3. */
+
+#if DIM != 3
+#error "the variant planes needs DIM 3"
+#endif
+
+#define CORE_H (LY * ROWS)
+#define TILE_W (LX + 2 * HALO_X)
+#define TILE_H (CORE_H + 2 * HALO_Y)
+#define GROUP (LX * LY)
+#define WINDOW (2 * RADIUS)
+
+/* The halo of a plane: lines above and below, and on either side of those between. */
+#define LIDS (TILE_W * 2 * HALO_Y)
+#define HALO (LIDS + CORE_H * 2 * HALO_X)
+#define HALO_EACH ((HALO + GROUP - 1) / GROUP) /* a work-item, at most */
+
+/* Where in every plane of the grid some cells lie: cells before their row, and x. whole: rows are
+ * whole vectors; then x lies inside the grid, else anywhere. */
+struct site {
+    int row, x;
+};
+
+static struct site site_at(int x, int y, int whole, struct grid g)
+{
+    struct site s = {wrap(y, g.h) * g.w, whole ? wrap(x, g.w) : x};
+    return s;
+}
+
+static cells load_site(__global const float *plane, struct site s, int whole, int w)
+{
+    if (whole)
+        return *(__global const cells *)(plane + s.row + s.x);
+    return load_cells(plane + s.row, s.x, w);
+}
+
+/* Piece i of the halo: where in the tile, and where in the grid. */
+struct piece {
+    int at;
+    struct site site;
+};
+
+static struct piece halo_piece(int i, int left, int top, int whole, struct grid g)
+{
+    const int side = i - LIDS;
+    int tx, ty;
+    struct piece p;
+    if (side < 0) {
+        tx = i % TILE_W;
+        ty = i / TILE_W;
+        ty = ty < HALO_Y ? ty : ty + CORE_H;
+    } else {
+        tx = side % (2 * HALO_X);
+        tx = tx < HALO_X ? tx : tx + LX;
+        ty = HALO_Y + side / (2 * HALO_X);
+    }
+    p.at = ty * TILE_W + tx;
+    p.site = site_at((left + tx) * VEC, top + ty, whole, g);
+    return p;
+}
+
+/* A work-item's cells of one chemical: of the planes around, oldest first, in one of its rows; and
+ * what is on its way. */
+struct column {
+    cells plane[WINDOW + 1];
+};
+struct coming {
+    cells own[ROWS], halo[HALO_EACH];
+};
+
+static size_t plane_at(int z, struct grid g)
+{
+    return (size_t)z * (size_t)g.h * (size_t)g.w;
+}
+
+/* Own cells of one plane and the halo of another. */
+static struct coming load_coming(__global const float *own, __global const float *around,
+                                 const struct site *site, const struct piece *halo, int me,
+                                 int whole, struct grid g)
+{
+    struct coming c;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        c.own[r] = load_site(own, site[r], whole, g.w);
+#pragma unroll
+    for (int e = 0; e < HALO_EACH; e++)
+        if (me + e * GROUP < HALO)
+            c.halo[e] = load_site(around, halo[e].site, whole, g.w);
+    return c;
+}
+
+/* The newest plane arrives, and the one in the middle goes into the tile. */
+static void publish(struct column *column, struct coming c, __local cells *tile,
+                    const struct piece *halo, int me, int own_at)
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        column[r].plane[WINDOW] = c.own[r];
+        tile[own_at + r * TILE_W] = column[r].plane[RADIUS];
+    }
+#pragma unroll
+    for (int e = 0; e < HALO_EACH; e++)
+        if (me + e * GROUP < HALO)
+            tile[halo[e].at] = c.halo[e];
+}
+
+/* p: the middle's own cells in the tile. */
+static cells sides_of_middle(const struct column *c, __local const cells *p)
+{
+#define IN_PLANES(i, j, k) ((i) == 0 && (j) == 0 ? c->plane[RADIUS + (k)] : p[(j)*TILE_W + (i)])
+    return SIDES(IN_PLANES);
+}
+
+static void forget_oldest(struct column *c)
+{
+#pragma unroll
+    for (int i = 0; i < WINDOW; i++)
+        c->plane[i] = c->plane[i + 1];
+}
+
+__kernel __attribute__((reqd_work_group_size(LX, LY, 1))) void
+gray_scott_planes(__global const float *restrict a_in, __global const float *restrict b_in,
+                  __global float *restrict a_out, __global float *restrict b_out, int w, int h,
+                  int d, float da, float db, float f, float k, float dt)
+{
+    __local cells tile_a[2][TILE_W * TILE_H], tile_b[2][TILE_W * TILE_H];
+    const struct grid g = {w, h, d};
+    const struct model m = model_of(da, db, f, k, dt);
+    const int whole = w % VEC == 0;
+    const int lx = (int)get_local_id(0), ly = (int)get_local_id(1), me = ly * LX + lx;
+    const int left = (int)get_group_id(0) * LX - HALO_X;
+    const int top = (int)get_group_id(1) * CORE_H - HALO_Y;
+    const int x = (left + HALO_X + lx) * VEC, y = top + HALO_Y + ly * ROWS;
+    const int own_at = (HALO_Y + ly * ROWS) * TILE_W + HALO_X + lx;
+    const int share = (d - 1) / (int)get_num_groups(2) + 1;
+    const int first = (int)get_group_id(2) * share;
+    const int planes = min(share, d - first); /* 0 or less: none */
+    int z = wrap(first, d), ahead = wrap(first - RADIUS, d);
+    struct site site[ROWS];
+    struct piece halo[HALO_EACH];
+    struct column a[ROWS], b[ROWS];
+
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        site[r] = site_at(x, y + r, whole, g);
+#pragma unroll
+    for (int e = 0; e < HALO_EACH; e++)
+        halo[e] = halo_piece(min(me + e * GROUP, HALO - 1), left, top, whole, g);
+#pragma unroll
+    for (int i = 0; i < WINDOW; i++) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            a[r].plane[i] = load_site(a_in + plane_at(ahead, g), site[r], whole, w);
+            b[r].plane[i] = load_site(b_in + plane_at(ahead, g), site[r], whole, w);
+        }
+        ahead = ahead + 1 == d ? 0 : ahead + 1;
+    }
+    struct coming next_a =
+        load_coming(a_in + plane_at(ahead, g), a_in + plane_at(z, g), site, halo, me, whole, g);
+    struct coming next_b =
+        load_coming(b_in + plane_at(ahead, g), b_in + plane_at(z, g), site, halo, me, whole, g);
+
+    /* As often for all work-items. WINDOW planes at a time: after so many each has gone all the way
+     * through its column, and none need be moved from register to register. */
+    for (int i = 0; i < planes; i += WINDOW) {
+#pragma unroll
+        for (int u = 0; u < WINDOW; u++) {
+            __local cells *at_a = tile_a[u % 2], *at_b = tile_b[u % 2]; /* the others may be read */
+            publish(a, next_a, at_a, halo, me, own_at);
+            publish(b, next_b, at_b, halo, me, own_at);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            ahead = ahead + 1 == d ? 0 : ahead + 1;
+            z = z + 1 == d ? 0 : z + 1;
+            next_a = load_coming(a_in + plane_at(ahead, g), a_in + plane_at(z, g), site, halo, me,
+                                 whole, g);
+            next_b = load_coming(b_in + plane_at(ahead, g), b_in + plane_at(z, g), site, halo, me,
+                                 whole, g);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const int at = own_at + r * TILE_W;
+                const struct pair next =
+                    react(a[r].plane[RADIUS], b[r].plane[RADIUS], sides_of_middle(&a[r], at_a + at),
+                          sides_of_middle(&b[r], at_b + at), m);
+                if (i + u < planes)
+                    store_pair(a_out, b_out, x, y + r, first + i + u, g, next);
+                forget_oldest(&a[r]);
+                forget_oldest(&b[r]);
+            }
+        }
     }
 }
 

@@ -58,8 +58,12 @@ BENCHMARKS = {
         "sizes": [{"W": 37, "H": 9, "D": 1}]},
     "gray_scott fused": {
         "words": ["--variant", "fused", "--no-baseline", "-s", "DIM=2", "-s", "RADIUS=1", "-s", "BOX=0", "-s", "LX=32",
-                  "-s", "STEPS=2", "-s", "GROUPS=2"],
+                  "-s", "STEPS=2", "-s", "GROUPS=4"],
         "sizes": [{"W": 21, "H": 5, "D": 1}]},
+    "gray_scott planes": {
+        "words": ["--variant", "planes", "--no-baseline", "-s", "DIM=3", "-s", "RADIUS=1", "-s", "BOX=0", "-s", "LX=16",
+                  "-s", "LY=8", "-s", "VEC=4", "-s", "ROWS=1", "-s", "GROUPS=4"],
+        "sizes": [{"W": 69, "H": 9, "D": 5}]},
     "laplacian3d": {
         "words": ["--variant", "local", "-s", "POINTS=7", "-s", "TX=8", "-s", "TY=4", "-s", "VEC=1", "-s", "ROWS=1",
                   "-s", "DEPTH=2", "-s", "PAD=0"],
@@ -111,6 +115,11 @@ MUTANTS = [
     ("gray_scott fused", "margin shrunk", r"#define MARGIN \(STEPS \* RADIUS\)", "#define MARGIN (STEPS * RADIUS - 2)"),
     ("gray_scott fused", "return before the barrier", r"for \(int i = 0; i < STEPS \* WINDOW", r"if (x >= w) return; \g<0>"),
     ("gray_scott fused", "index off by one", r"min\(lx \+ 1, LX - 1\)", "min(lx + 1, LX)"),
+    ("gray_scott planes", "barrier removed", BARRIER + r"(\s+ahead = ahead)", r"\1"),
+    ("gray_scott planes", "one slot for both planes", r"tile_a\[u % 2\]", "tile_a[0]"),
+    ("gray_scott planes", "halo shrunk", r"#define HALO \(LIDS \+ CORE_H \* 2 \* HALO_X\)", "#define HALO (LIDS + CORE_H * 2 * HALO_X - 1)"),
+    ("gray_scott planes", "return before the barrier", r"for \(int i = 0; i < planes", r"if (x >= w) return; \g<0>"),
+    ("gray_scott planes", "index off by one", r"p\[\(j\)\*TILE_W \+ \(i\)\]", "p[(j)*TILE_W + (i) + 1]"),
     ("laplacian3d", "barrier removed", BARRIER, ""),
     ("laplacian3d", "halo shrunk", r"#define TILE_H \(CORE_H \+ 2\)", "#define TILE_H (CORE_H + 1)"),
     ("laplacian3d", "return before the barrier", BARRIER, r"if (x >= w) return; \g<0>"),

@@ -30,7 +30,7 @@ AXES = {"convolution": ["TX=16", "TY=8", "VEC=4", "ROWS=4", "WALK=0", "PAD=0", "
                    "PIPELINE=1", "PAD=0,4"],
         "laplacian": ["TX=16", "TY=4,8", "VEC=4,16", "ROWS=4", "PAD=0", "LOAD=2", "LAYOUT=0"],
         "laplacian3d": ["TX=16", "TY=8", "VEC=4,16", "ROWS=1", "DEPTH=16", "PAD=0"],
-        "gray_scott": ["LX=4,32", "LY=8", "LZ=1,4", "VEC=4,16", "ROWS=1", "PAD=0", "STEPS=2", "GROUPS=8"]}
+        "gray_scott": ["LX=4,16,32", "LY=8", "LZ=1,4", "VEC=4,16", "ROWS=2", "PAD=0", "STEPS=2", "GROUPS=2,8"]}
 
 # Of the bad kernels those for which it is another driver, not only another compiler: limits, local memory, arguments.
 OF_RUSTICL = ("before_start", "group_too_large", "local_both", "local_dynamic", "local_static", "past_end", "required_size")
@@ -101,7 +101,7 @@ SHAPES = {
     "matmul": [("blocked", "BM=128 BN=128 BK=8 WM=8 WN=16 PAD=4 WIDTH=4 LANES=8 TRANS=0,2", "M=132,N=260,K=68", 2),  # 2: both tiles turned
                ("registers,packed", "TRANS=0 TX=16 TY=4 BM=64 BN=64 BK=128 WM=4,8 WN=16,32 VEC=16", "M=101,N=83,K=77", 6)],
     "laplacian": [("local", "POINTS=9 TX=32 TY=8 VEC=4 ROWS=2 PAD=1 LOAD=2 LAYOUT=0", "W=528,H=131", 1)],
-    "gray_scott": [("naive,local", "RADIUS=1 LX=32 LY=8 LZ=1 VEC=2 ROWS=2 PAD=0", "W=528,H=40,D=1 W=52,H=13,D=11", 6),
+    "gray_scott": [("naive,local", "RADIUS=1 LX=32 LY=8 LZ=1 VEC=2 ROWS=2 PAD=0", "W=528,H=40,D=1 W=52,H=13,D=11", 5),
                    ("local", "RADIUS=2 LX=16 LY=8 LZ=1 VEC=4 ROWS=2 PAD=1", "W=528,H=40,D=1", 1)],
     "laplacian3d": [("naive,local", "POINTS=27 TX=32 TY=8 VEC=2 ROWS=2 DEPTH=16 PAD=0", "W=144,H=35,D=16", 2)],
 }
