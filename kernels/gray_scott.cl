@@ -358,14 +358,23 @@ gray_scott_naive(__global const float *restrict a_in, __global const float *rest
 
 #endif
 
-#ifdef VARIANT_local
+#if defined(VARIANT_local) || defined(VARIANT_planes)
+
+/* The tile of `planes` is a plane. */
+#ifdef VARIANT_planes
+#define LZ 1
+#define PAD 0
+#define CAP_D 0
+#else
+#define CAP_D HALO_Z
+#endif
 
 /* The cells that a work-group owns, and its tile: these with their halo. In vectors, rows and
  * planes. */
 #define CORE_H (LY * ROWS)
 #define TILE_W (LX + 2 * HALO_X)
 #define TILE_H (CORE_H + 2 * HALO_Y)
-#define TILE_D (LZ + 2 * HALO_Z)
+#define TILE_D (LZ + 2 * CAP_D)
 #define TILE_ROW (TILE_W + PAD)
 #define TILE_PLANE (TILE_ROW * TILE_H)
 #define TILE_CELLS (TILE_PLANE * TILE_D)
@@ -374,7 +383,7 @@ gray_scott_naive(__global const float *restrict a_in, __global const float *rest
 /* The halo: planes before and behind the core, and around each of its planes rows above and below
  * and columns on either side. */
 #define CAP (TILE_W * TILE_H)
-#define CAPS (CAP * 2 * HALO_Z)
+#define CAPS (CAP * 2 * CAP_D)
 #define LIDS (TILE_W * 2 * HALO_Y)
 #define RING (LIDS + CORE_H * 2 * HALO_X)
 #define HALO (CAPS + RING * LZ)
@@ -397,11 +406,11 @@ static struct spot halo_spot(int i)
     if (i < CAPS) {
         s.x = i % TILE_W;
         s.y = i / TILE_W % TILE_H;
-        s.z = skip_gap(i / CAP, HALO_Z, LZ);
+        s.z = skip_gap(i / CAP, CAP_D, LZ);
         return s;
     }
     const int in_ring = (i - CAPS) % RING;
-    s.z = HALO_Z + (i - CAPS) / RING;
+    s.z = CAP_D + (i - CAPS) / RING;
     if (in_ring < LIDS) {
         s.x = in_ring % TILE_W;
         s.y = skip_gap(in_ring / TILE_W, HALO_Y, CORE_H);
@@ -412,6 +421,15 @@ static struct spot halo_spot(int i)
     return s;
 }
 
+static int tile_at(struct spot s)
+{
+    return s.z * TILE_PLANE + s.y * TILE_ROW + s.x;
+}
+
+#endif
+
+#ifdef VARIANT_local
+
 /* The cells that belong at s of the tile whose corner, in vectors, rows and planes, is `corner`. */
 static cells fetch(__global const float *src, struct spot s, struct spot corner, int inside,
                    struct grid g)
@@ -421,11 +439,6 @@ static cells fetch(__global const float *src, struct spot s, struct spot corner,
         return *(__global const cells *)(src + ((size_t)z * (size_t)g.h + (size_t)y) * (size_t)g.w +
                                          x);
     return load_cells(row_at(src, y, z, g), x, g.w);
-}
-
-static int tile_at(struct spot s)
-{
-    return s.z * TILE_PLANE + s.y * TILE_ROW + s.x;
 }
 
 /* p: the cells themselves in the tile. */
@@ -488,27 +501,20 @@ gray_scott_local(__global const float *restrict a_in, __global const float *rest
 /* One step of a 3-D grid, blocked in 2.5 dimensions: a work-group owns LX*VEC x LY*ROWS cells of a
  * plane and walks along z through its share of the planes. Each work-item keeps its own cells of
  * 2*RADIUS + 1 planes in registers; the plane in their middle lies in local memory, too, with its
- * halo, two planes in turn: one barrier a plane. The next plane is on its way meanwhile.
+ * halo, two planes in turn: one barrier a plane. The next plane is on its way meanwhile. A share is
+ * rounded up to 2*RADIUS planes, of which the last may be computed for nothing.
  *
- * RADIUS, LX, LY, VEC, ROWS; DIM is 3. */
+ * RADIUS, LX, LY, VEC (the spec offers 4), ROWS; DIM is 3. */
 
 #if DIM != 3
 #error "the variant planes needs DIM 3"
 #endif
 
-#define CORE_H (LY * ROWS)
-#define TILE_W (LX + 2 * HALO_X)
-#define TILE_H (CORE_H + 2 * HALO_Y)
-#define GROUP (LX * LY)
-#define WINDOW (2 * RADIUS)
-
-/* The halo of a plane: lines above and below, and on either side of those between. */
-#define LIDS (TILE_W * 2 * HALO_Y)
-#define HALO (LIDS + CORE_H * 2 * HALO_X)
+#define WINDOW (2 * RADIUS)                    /* planes kept from one plane to the next */
 #define HALO_EACH ((HALO + GROUP - 1) / GROUP) /* a work-item, at most */
 
-/* Where in every plane of the grid some cells lie: cells before their row, and x. whole: rows are
- * whole vectors; then x lies inside the grid, else anywhere. */
+/* Where in every plane of the grid, of fewer than 2^31 cells, some cells lie: cells before their
+ * row, and x. whole: rows are whole vectors; then x lies inside the grid, else anywhere. */
 struct site {
     int row, x;
 };
@@ -534,20 +540,8 @@ struct piece {
 
 static struct piece halo_piece(int i, int left, int top, int whole, struct grid g)
 {
-    const int side = i - LIDS;
-    int tx, ty;
-    struct piece p;
-    if (side < 0) {
-        tx = i % TILE_W;
-        ty = i / TILE_W;
-        ty = ty < HALO_Y ? ty : ty + CORE_H;
-    } else {
-        tx = side % (2 * HALO_X);
-        tx = tx < HALO_X ? tx : tx + LX;
-        ty = HALO_Y + side / (2 * HALO_X);
-    }
-    p.at = ty * TILE_W + tx;
-    p.site = site_at((left + tx) * VEC, top + ty, whole, g);
+    const struct spot s = halo_spot(i);
+    struct piece p = {tile_at(s), site_at((left + s.x) * VEC, top + s.y, whole, g)};
     return p;
 }
 
@@ -581,14 +575,14 @@ static struct coming load_coming(__global const float *own, __global const float
     return c;
 }
 
-/* The newest plane arrives, and the one in the middle goes into the tile. */
+/* The newest plane arrives, and the one in the middle goes into the tile with its halo. */
 static void publish(struct column *column, struct coming c, __local cells *tile,
                     const struct piece *halo, int me, int own_at)
 {
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         column[r].plane[WINDOW] = c.own[r];
-        tile[own_at + r * TILE_W] = column[r].plane[RADIUS];
+        tile[own_at + r * TILE_ROW] = column[r].plane[RADIUS];
     }
 #pragma unroll
     for (int e = 0; e < HALO_EACH; e++)
@@ -599,7 +593,7 @@ static void publish(struct column *column, struct coming c, __local cells *tile,
 /* p: the middle's own cells in the tile. */
 static cells sides_of_middle(const struct column *c, __local const cells *p)
 {
-#define IN_PLANES(i, j, k) ((i) == 0 && (j) == 0 ? c->plane[RADIUS + (k)] : p[(j)*TILE_W + (i)])
+#define IN_PLANES(i, j, k) ((i) == 0 && (j) == 0 ? c->plane[RADIUS + (k)] : p[(j)*TILE_ROW + (i)])
     return SIDES(IN_PLANES);
 }
 
@@ -615,7 +609,7 @@ gray_scott_planes(__global const float *restrict a_in, __global const float *res
                   __global float *restrict a_out, __global float *restrict b_out, int w, int h,
                   int d, float da, float db, float f, float k, float dt)
 {
-    __local cells tile_a[2][TILE_W * TILE_H], tile_b[2][TILE_W * TILE_H];
+    __local cells tile_a[2][TILE_CELLS], tile_b[2][TILE_CELLS];
     const struct grid g = {w, h, d};
     const struct model m = model_of(da, db, f, k, dt);
     const int whole = w % VEC == 0;
@@ -623,7 +617,7 @@ gray_scott_planes(__global const float *restrict a_in, __global const float *res
     const int left = (int)get_group_id(0) * LX - HALO_X;
     const int top = (int)get_group_id(1) * CORE_H - HALO_Y;
     const int x = (left + HALO_X + lx) * VEC, y = top + HALO_Y + ly * ROWS;
-    const int own_at = (HALO_Y + ly * ROWS) * TILE_W + HALO_X + lx;
+    const int own_at = (HALO_Y + ly * ROWS) * TILE_ROW + HALO_X + lx;
     const int share = (d - 1) / (int)get_num_groups(2) + 1;
     const int first = (int)get_group_id(2) * share;
     const int planes = min(share, d - first); /* 0 or less: none */
@@ -645,7 +639,7 @@ gray_scott_planes(__global const float *restrict a_in, __global const float *res
             a[r].plane[i] = load_site(a_in + plane_at(ahead, g), site[r], whole, w);
             b[r].plane[i] = load_site(b_in + plane_at(ahead, g), site[r], whole, w);
         }
-        ahead = ahead + 1 == d ? 0 : ahead + 1;
+        ahead = next_index(ahead, d);
     }
     struct coming next_a =
         load_coming(a_in + plane_at(ahead, g), a_in + plane_at(z, g), site, halo, me, whole, g);
@@ -661,15 +655,15 @@ gray_scott_planes(__global const float *restrict a_in, __global const float *res
             publish(a, next_a, at_a, halo, me, own_at);
             publish(b, next_b, at_b, halo, me, own_at);
             barrier(CLK_LOCAL_MEM_FENCE);
-            ahead = ahead + 1 == d ? 0 : ahead + 1;
-            z = z + 1 == d ? 0 : z + 1;
+            ahead = next_index(ahead, d);
+            z = next_index(z, d);
             next_a = load_coming(a_in + plane_at(ahead, g), a_in + plane_at(z, g), site, halo, me,
                                  whole, g);
             next_b = load_coming(b_in + plane_at(ahead, g), b_in + plane_at(z, g), site, halo, me,
                                  whole, g);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                const int at = own_at + r * TILE_W;
+                const int at = own_at + r * TILE_ROW;
                 const struct pair next =
                     react(a[r].plane[RADIUS], b[r].plane[RADIUS], sides_of_middle(&a[r], at_a + at),
                           sides_of_middle(&b[r], at_b + at), m);
@@ -938,9 +932,9 @@ static struct pair load_pair(__global const float *a_in, __global const float *b
 static void next_line(struct stream *s)
 {
 #if DIM == 3
-    s->z = s->z + 1 == s->g.d ? 0 : s->z + 1;
+    s->z = next_index(s->z, s->g.d);
 #else
-    s->y = s->y + 1 == s->g.h ? 0 : s->y + 1;
+    s->y = next_index(s->y, s->g.h);
 #endif
 }
 

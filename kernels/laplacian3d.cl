@@ -155,7 +155,7 @@ static void all_planes(__global const float *src, __global float *dst, const str
 #pragma unroll
         for (int u = 0; u < AT_ONCE; u++) {
             take_plane(src, site, z, g, &k, result[u]);
-            z = z + 1 == g.d ? 0 : z + 1;
+            z = next_index(z, g.d);
         }
 #pragma unroll
         for (int u = 0; u < AT_ONCE; u++) {
@@ -198,7 +198,7 @@ laplacian3d_naive(__global const float *restrict src, __global float *restrict d
         take_plane(src, site, z, g, &k, result);
         for (int r = 0; r < ROWS && i >= 2; r++)
             store_site(dst, x, y + r, first + i - 2, g, result[r]);
-        z = z + 1 == d ? 0 : z + 1;
+        z = next_index(z, d);
     }
 }
 
@@ -285,7 +285,7 @@ laplacian3d_local(__global const float *restrict src, __global float *restrict d
 #pragma unroll
     for (int u = 0; u < 2; u++) {
         load_plane(src, site, rim, z, g, own[u], halo[u]);
-        z = z + 1 == d ? 0 : z + 1;
+        z = next_index(z, d);
     }
     for (int i = 0; i < planes + 2; i += 2) { /* as often for all work-items */
 #pragma unroll
@@ -303,7 +303,7 @@ laplacian3d_local(__global const float *restrict src, __global float *restrict d
 
             /* The plane after next is on its way while this one and the next are computed. */
             load_plane(src, site, rim, z, g, own[u], halo[u]);
-            z = z + 1 == d ? 0 : z + 1;
+            z = next_index(z, d);
 
             __local const cells *at = plane + own_at;
             struct line north = line_around(at - TILE_ROW, at[-TILE_ROW]);
